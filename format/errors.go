@@ -1,0 +1,62 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// DataError says what is wrong with a piece of the source's data, and where. It is a refusal of the data: reading the
+// same bytes again gives the same error.
+type DataError struct {
+	File   string // set by whoever knows it
+	Offset int64  // of the spot, in the file's bytes
+	Line   int64  // of the spot, from 1; 0 until somebody counted
+	Record int64  // line on which the spot's record begins; 0 until counted, or where it is Line
+	Start  int64  // offset of that record
+	Column string // name, "" where no single column is to blame
+	Value  string // the value refused, whole: Error cuts it
+	Reason string // what is wrong: "is not an int64"
+	Advice string // what to do, "" if nothing helps but mending the data
+}
+
+// maxShown is how many bytes of a value an error shows.
+const maxShown = 80
+
+func (e *DataError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	switch {
+	case e.Line > 0:
+		fmt.Fprintf(&b, ":%d", e.Line)
+	default:
+		fmt.Fprintf(&b, " at byte %d", e.Offset)
+	}
+	if e.Record > 0 && e.Record != e.Line {
+		fmt.Fprintf(&b, " (in the record that begins on line %d)", e.Record)
+	}
+	if e.Column != "" {
+		fmt.Fprintf(&b, ": column %s", e.Column)
+	}
+	b.WriteString(": ")
+	if e.Value != "" {
+		fmt.Fprintf(&b, "%q ", cut(e.Value))
+	}
+	b.WriteString(e.Reason)
+	if e.Advice != "" {
+		b.WriteString("; ")
+		b.WriteString(e.Advice)
+	}
+	return b.String()
+}
+
+func cut(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	n := maxShown
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}

@@ -1,0 +1,91 @@
+// Package format is the contract of a data format: how rows lie in bytes, in both directions. Each format has a folder of
+// its own; a format knows nothing of the place that its bytes are read from or written to.
+package format
+
+import (
+	"errors"
+	"io"
+
+	"github.com/clinkctl/clinkctl/columnar"
+)
+
+// Kind is an entry of the list of formats that a binary knows.
+type Kind struct {
+	Name string   // as in `format: csv`
+	Exts []string // without dot; the first is given to what is written, all are recognised in what is read
+	// New makes the format with the dialect's options, as the job file has them under the format's name. Unknown options
+	// and values out of range are errors, all of them at once.
+	New func(options map[string]any) (Format, error)
+}
+
+// Format is a format with its options. What it can do it shows by implementing Text, Writer, or both.
+type Format interface {
+	Name() string
+	// Ext is the extension of a file in this format, without dot.
+	Ext() string
+}
+
+// Writer is a format that can be written.
+type Writer interface {
+	Format
+	// NewEncoder begins a file. What it is given must not be written to by anybody else until Close.
+	NewEncoder(w io.Writer, t Target) (Encoder, error)
+}
+
+// Target says what a file to be written is.
+type Target struct {
+	Schema *columnar.Schema // no columns: records are copied unparsed
+	Head   []byte           // for records copied unparsed: what comes before the first record, as in the source
+	Meta   [][2]string      // names and values for formats that carry such; the order is kept
+}
+
+// Encoder writes one file. It is used by one goroutine at a time. After an error it is only thrown away.
+type Encoder interface {
+	// Encode writes a batch of the target's schema. It does not keep the batch.
+	Encode(b *columnar.Batch) error
+	// Close writes what the format needs at the end. It is called at most once, and does not close the io.Writer.
+	Close() error
+}
+
+// Checker is a Writer whose files have a structure that can be read back before anybody relies on them.
+type Checker interface {
+	// Check reads a finished file of size bytes back and fails unless it is whole and says that it has rows rows.
+	Check(r io.ReaderAt, size, rows int64) error
+}
+
+// ErrShort says that more bytes are needed to answer.
+var ErrShort = errors.New("more bytes are needed")
+
+// Text is a format whose records lie one after another in a file, so that a file can be cut between two of them.
+// All its methods may be called from several goroutines.
+type Text interface {
+	Format
+	Splitter
+	// Head measures what comes before the first record: a byte order mark, a header line. start is the beginning of a
+	// file, all of it if whole. It answers ErrShort, unless whole, where start does not reach far enough.
+	Head(start []byte, whole bool) (int, error)
+	// SameHead tells whether two files' heads are equal in what they mean, so that records below either can be copied
+	// below one.
+	SameHead(a, b []byte) bool
+	// NewDecoder makes a decoder for records that stand below head. A schema of no columns makes one that checks where
+	// records end and leaves them unparsed. Columns that head lacks, or has twice, are a *DataError.
+	NewDecoder(schema *columnar.Schema, head []byte) (Decoder, error)
+}
+
+// Splitter finds where records end. Every b begins at the start of a record, and has all of the file's bytes up to its
+// end. The last record of a file may lack its line end: whoever reads files adds one.
+type Splitter interface {
+	// Last gives the end of the last whole record in b, 0 if there is none.
+	Last(b []byte) int
+	// After gives the end of the first record that ends at or after offset at (1 or more), 0 if b has none such.
+	After(b []byte, at int) int
+	// Rows gives the end of the record that is the max-th in b, or of the last whole one, and how many there are up to it.
+	Rows(b []byte, max int) (end, rows int)
+}
+
+// Decoder turns whole records into a batch. It is used by one goroutine at a time.
+type Decoder interface {
+	// Decode fills out, resetting it first. It may change chunk in place, and out points into it. chunk begins at offset
+	// at of its file. A record that the schema refuses is a *DataError whose Offset is in the file.
+	Decode(chunk []byte, at int64, out *columnar.Batch) error
+}

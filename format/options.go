@@ -1,0 +1,116 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Options reads a format's options strictly: what is asked for is known, all else that was given is an error, and all
+// errors come at once from Err.
+type Options struct {
+	format string
+	given  map[string]any
+	known  []string
+	errs   []error
+}
+
+// ReadOptions begins to read the options given to the format of that name. nil is none.
+func ReadOptions(format string, given map[string]any) *Options {
+	return &Options{format: format, given: given}
+}
+
+// String gives the value of a text option, or what it is when it is not given.
+func (o *Options) String(name, absent string) string {
+	o.known = append(o.known, name)
+	v, ok := o.given[name]
+	if !ok {
+		return absent
+	}
+	s, ok := v.(string)
+	if !ok {
+		o.Refuse(name, fmt.Sprintf("is %v, and must be a text: write it in quotes", v))
+		return absent
+	}
+	return s
+}
+
+// Choice is String for an option that has one of a few values; the first is the one that it has when it is not given.
+func (o *Options) Choice(name string, values ...string) string {
+	s := o.String(name, values[0])
+	if slices.Contains(values, s) {
+		return s
+	}
+	o.Refuse(name, fmt.Sprintf("is %q, and can be %s%s", s, strings.Join(values, ", "), didYouMean(Nearest(s, values))))
+	return values[0]
+}
+
+// Refuse adds an error about one option.
+func (o *Options) Refuse(name, reason string) {
+	o.errs = append(o.errs, fmt.Errorf("%s option %s %s", o.format, name, reason))
+}
+
+// Err gives everything that is wrong, the options that nobody asked for included. It is called once, last.
+func (o *Options) Err() error {
+	var unknown []string
+	for name := range o.given {
+		if !slices.Contains(o.known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		o.Refuse(name, "is unknown"+o.instead(name))
+	}
+	return errors.Join(o.errs...)
+}
+
+func (o *Options) instead(name string) string {
+	if len(o.known) == 0 {
+		return fmt.Sprintf(": %s has no options", o.format)
+	}
+	if near := Nearest(name, o.known); near != "" {
+		return didYouMean(near)
+	}
+	return ": there are " + strings.Join(o.known, ", ")
+}
+
+func didYouMean(near string) string {
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", near)
+}
+
+// Nearest gives the known name that a mistyped one most likely stands for, "" if none is close.
+func Nearest(name string, known []string) string {
+	best, distance := "", len(name)/2+1
+	for _, k := range known {
+		if d := edits(strings.ToLower(name), strings.ToLower(k)); d < distance {
+			best, distance = k, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance of two texts, in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,54 @@
+package format
+
+import (
+	"bytes"
+)
+
+// BOM is the byte order mark of UTF-8.
+const BOM = "\xef\xbb\xbf"
+
+// CleanHead gives a head as it is written above copied records: without a byte order mark, and with the line end that the
+// head of a file without records may lack. Writers of copied records call it; whoever reads passes heads verbatim.
+func CleanHead(head []byte) []byte {
+	head = bytes.TrimPrefix(head, []byte(BOM))
+	if len(head) == 0 || head[len(head)-1] == '\n' {
+		return head
+	}
+	return append(bytes.Clone(head), '\n')
+}
+
+// ByLine is a Splitter of records that are lines.
+type ByLine struct {
+	// Blank tells which lines, given with their line feed, are no records. nil: every line is one.
+	Blank func(line []byte) bool
+}
+
+// Last is as Splitter has it.
+func (ByLine) Last(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
+
+// After is as Splitter has it.
+func (ByLine) After(b []byte, at int) int {
+	if at > len(b) {
+		return 0
+	}
+	i := bytes.IndexByte(b[at-1:], '\n')
+	if i < 0 {
+		return 0
+	}
+	return at + i
+}
+
+// Rows is as Splitter has it.
+func (s ByLine) Rows(b []byte, max int) (end, rows int) {
+	for rows < max {
+		i := bytes.IndexByte(b[end:], '\n')
+		if i < 0 {
+			break
+		}
+		if s.Blank == nil || !s.Blank(b[end:end+i+1]) {
+			rows++
+		}
+		end += i + 1
+	}
+	return end, rows
+}

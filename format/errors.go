@@ -10,7 +10,7 @@ import (
 // same bytes again gives the same error.
 type DataError struct {
 	File   string // set by whoever knows it
-	Offset int64  // of the spot, in the file's bytes
+	Offset int64  // of the spot, in the file's bytes; Unplaced where it is not known
 	Line   int64  // of the spot, from 1; 0 until somebody counted
 	Record int64  // line on which the spot's record begins; 0 until counted, or where it is Line
 	Start  int64  // offset of that record
@@ -19,6 +19,9 @@ type DataError struct {
 	Reason string // what is wrong: "is not an int64"
 	Advice string // what to do, "" if nothing helps but mending the data
 }
+
+// Unplaced is the Offset of an error that is about a value and not about a place, such as one that an encoder cannot write.
+const Unplaced = -1
 
 // maxShown is how many bytes of a value an error shows.
 const maxShown = 80
@@ -29,16 +32,19 @@ func (e *DataError) Error() string {
 	switch {
 	case e.Line > 0:
 		fmt.Fprintf(&b, ":%d", e.Line)
-	default:
+	case e.Offset != Unplaced && e.File == "":
+		fmt.Fprintf(&b, "at byte %d", e.Offset)
+	case e.Offset != Unplaced:
 		fmt.Fprintf(&b, " at byte %d", e.Offset)
 	}
 	if e.Record > 0 && e.Record != e.Line {
 		fmt.Fprintf(&b, " (in the record that begins on line %d)", e.Record)
 	}
 	if e.Column != "" {
-		fmt.Fprintf(&b, ": column %s", e.Column)
+		colon(&b)
+		fmt.Fprintf(&b, "column %s", e.Column)
 	}
-	b.WriteString(": ")
+	colon(&b)
 	if e.Value != "" {
 		fmt.Fprintf(&b, "%q ", cut(e.Value))
 	}
@@ -48,6 +54,12 @@ func (e *DataError) Error() string {
 		b.WriteString(e.Advice)
 	}
 	return b.String()
+}
+
+func colon(b *strings.Builder) {
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
 }
 
 func cut(s string) string {

@@ -22,7 +22,7 @@ func (f *Format) NewDecoder(schema *columnar.Schema, head []byte) (format.Decode
 	if err != nil {
 		return nil, err
 	}
-	return newDecoder(f, schema, fields)
+	return &decoder{splitter: f.splitter, null: f.null, columns: schema.Columns, fields: fields}, nil
 }
 
 type copying struct{ splitter }

@@ -20,7 +20,11 @@ import (
 // text of NULL ("").
 func Kind() format.Kind {
 	return format.Kind{Name: "csv", Exts: []string{"csv"}, New: func(options map[string]any) (format.Format, error) {
-		return New(options)
+		f, err := New(options)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
 	}}
 }
 

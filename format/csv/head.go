@@ -23,11 +23,16 @@ func (f *Format) Head(start []byte, whole bool) (int, error) {
 		return 0, &format.DataError{Reason: "the file is UTF-16", Advice: "convert it to UTF-8, such as with iconv -f UTF-16 -t UTF-8"}
 	}
 	from := skipBlank(start, bomSize(start))
-	if end := recordEnd(start, from, false); end > 0 {
-		return end, nil
+	end := recordEnd(start, from, false)
+	if end == 0 && whole && bytes.Count(start[from:], quote)&1 == 0 {
+		end = len(start)
 	}
-	if whole && bytes.Count(start[from:], quote)&1 == 0 {
-		return len(start), nil
+	if i := bytes.IndexByte(start[:end], 0); i >= 0 {
+		return 0, &format.DataError{Offset: int64(i), Start: int64(from), Reason: "header: a NUL byte",
+			Advice: "if the file is UTF-16, convert it to UTF-8, such as with iconv -f UTF-16LE -t UTF-8"}
+	}
+	if end > 0 || whole && from == len(start) {
+		return end, nil
 	}
 	if e := f.Unfinished(start[from:], whole); e != nil {
 		e.Offset += int64(from)

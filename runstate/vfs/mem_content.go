@@ -1,5 +1,10 @@
 package vfs
 
+import (
+	"maps"
+	"slices"
+)
+
 // pageSize is the unit in which a power loss keeps or takes what was written.
 const pageSize = 4096
 
@@ -19,6 +24,7 @@ type content struct {
 	pages, safe    []*page
 	size, safeSize int64
 	lost           map[int]struct{}
+	clean          int // so many pages from the first are not dirty
 	reserved       int // so many pages are allocated, written or not
 }
 
@@ -90,6 +96,7 @@ func (c *content) writable(m *Mem, i int) (*page, error) {
 		}
 	}
 	delete(c.lost, i)
+	c.clean = min(c.clean, i)
 	if old != nil && old.owner == m.owner && old != pageOf(c.safe, i) {
 		return old, nil
 	}
@@ -122,12 +129,12 @@ func (c *content) allocate(m *Mem, size int64) error {
 
 // sync makes durable what is dirty.
 func (c *content) sync() {
-	for i := range c.pages {
+	for i := c.clean; i < len(c.pages); i++ {
 		if c.dirty(i) {
 			c.save(i)
 		}
 	}
-	c.safeSize = c.size
+	c.clean, c.safeSize = len(c.pages), c.size
 }
 
 func (c *content) save(i int) {
@@ -139,7 +146,7 @@ func (c *content) save(i int) {
 
 // loseDirty is what a failed sync does: what was dirty counts as clean.
 func (c *content) loseDirty() {
-	for i := range c.pages {
+	for i := c.clean; i < len(c.pages); i++ {
 		if c.dirty(i) {
 			if c.lost == nil {
 				c.lost = map[int]struct{}{}
@@ -147,6 +154,7 @@ func (c *content) loseDirty() {
 			c.lost[i] = struct{}{}
 		}
 	}
+	c.clean = len(c.pages)
 }
 
 // evict drops the clean pages: those that a failed sync has lost read as on disk again.
@@ -159,7 +167,7 @@ func (c *content) evict() {
 
 // writeBack writes dirty pages up to an offset, those that the coin says, as the kernel does whenever it likes.
 func (c *content) writeBack(chosen func() bool, end int64) {
-	for i := range min(len(c.pages), pagesFor(end)) {
+	for i := c.clean; i < min(len(c.pages), pagesFor(end)); i++ {
 		if c.dirty(i) && chosen() {
 			c.save(i)
 			c.safeSize = max(c.safeSize, min(c.size, int64(i+1)*pageSize))
@@ -169,7 +177,7 @@ func (c *content) writeBack(chosen func() bool, end int64) {
 
 // settle keeps on disk, of what was not synced, what the coin says, and reads as the disk from then on.
 func (c *content) settle(m *Mem, keep func() bool) {
-	for i := range c.pages {
+	for i := c.clean; i < len(c.pages); i++ {
 		if c.dirty(i) && keep() {
 			c.save(i)
 		}
@@ -181,8 +189,9 @@ func (c *content) settle(m *Mem, keep func() bool) {
 	clear(c.safe[n:])
 	c.safe = c.safe[:n]
 	c.zeroTail(m)
-	c.pages, c.size, c.lost = append([]*page(nil), c.safe...), c.safeSize, nil
+	c.pages, c.size, c.lost = slices.Clone(c.safe), c.safeSize, nil
 	c.reserved = min(c.reserved, pagesFor(c.size))
+	c.clean = len(c.pages)
 }
 
 // zeroTail restores, in the last page on disk, the zeros behind the end of the file.
@@ -199,14 +208,8 @@ func (c *content) zeroTail(m *Mem) {
 
 func (c *content) clone() *content {
 	copied := *c
-	copied.pages = append([]*page(nil), c.pages...)
-	copied.safe = append([]*page(nil), c.safe...)
-	copied.lost = nil
-	for i := range c.lost {
-		if copied.lost == nil {
-			copied.lost = map[int]struct{}{}
-		}
-		copied.lost[i] = struct{}{}
-	}
+	copied.pages = slices.Clone(c.pages)
+	copied.safe = slices.Clone(c.safe)
+	copied.lost = maps.Clone(c.lost)
 	return &copied
 }

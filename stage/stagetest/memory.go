@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -54,7 +55,7 @@ func OpenWorld(dir string) *World { return &World{dir: dir} }
 func (w *World) Objects(to string) (objects map[string][]byte, err error) {
 	err = w.do(context.Background(), func(places map[string]*place) error {
 		if p := places[to]; p != nil {
-			objects = p.Objects
+			objects = maps.Clone(p.Objects)
 		}
 		return nil
 	})

@@ -1,0 +1,272 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/publish"
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// Aside is what is left of a run that was put aside, in aside.json.
+type Aside struct {
+	Run     runstate.Token `json:"run"`
+	Why     string         `json:"why"`
+	Begun   *asideKey      `json:"begun,omitempty"` // nil if the journal's first record cannot be read
+	Visible []AsideNames   `json:"visible"`         // what the sinks showed of the run
+}
+
+type asideKey struct {
+	Key         string            `json:"key"`
+	Again       int               `json:"again"`
+	PlanDigest  string            `json:"plan_digest"`
+	Fingerprint string            `json:"fingerprint"`
+	Sinks       []runstate.SinkID `json:"sinks"`
+}
+
+// AsideNames are names at one destination.
+type AsideNames struct {
+	To    string   `json:"to"`
+	Names []string `json:"names"`
+}
+
+const asideFile = "aside.json"
+
+// AbandonDamaged puts aside a run whose journal cannot be read, or is older than its destination. Nothing is unpublished:
+// what the destinations show of the run is listed, and while they show it the run's key is not free. A run whose key has
+// its mark is adopted from the mark instead.
+func (e *Engine) AbandonDamaged(ctx context.Context, run runstate.Token, why string) (Result, *Aside) {
+	r, err := e.Find(run)
+	if err != nil {
+		return failedResult(err), nil
+	}
+	if why == "" {
+		return failedResult(failf(Usage, "", "say why with --because")), nil
+	}
+	lock, err := runstate.TakeLock(e.FS, r.Dir)
+	if errors.Is(err, vfs.ErrLocked) {
+		return failedResult(e.heldBy(r)), nil
+	}
+	if err != nil {
+		return failedResult(fail(World, "", err)), nil
+	}
+	res, aside, err := e.putAside(ctx, r, lock, why)
+	if err != nil {
+		res.failed(err)
+	}
+	return res, aside
+}
+
+func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why string) (res Result, aside *Aside, err error) {
+	defer func() {
+		if lock != nil {
+			err = errors.Join(err, lock.Release())
+		}
+	}()
+	res = Result{Run: r.Run, Job: r.Job}
+	aside = &Aside{Run: r.Run, Why: why}
+	begun := r.begun()
+	if begun != nil {
+		aside.Begun = &asideKey{begun.Key, begun.Again, begun.PlanDigest, begun.Fingerprint, begun.Sinks}
+	}
+	mark, visible, err := e.showRun(ctx, r, begun)
+	if err != nil {
+		return res, nil, fail(Open, "", err)
+	}
+	if mark != nil {
+		err := lock.Release()
+		lock = nil
+		if err != nil {
+			return res, nil, err
+		}
+		return e.adoptOwn(ctx, r, mark), nil, nil
+	}
+	aside.Visible = visible
+	text, err := json.MarshalIndent(aside, "", "  ")
+	if err != nil {
+		return res, nil, err
+	}
+	if err := vfs.WriteNew(e.FS, path.Join(r.Dir, asideFile), append(text, '\n')); err != nil && !errors.Is(err, fs.ErrExist) {
+		return res, nil, fail(World, "", err)
+	}
+	if err := e.moveAside(r); err != nil {
+		return res, nil, fail(World, "", err)
+	}
+	return res, aside, nil
+}
+
+// stillVisible fails where a run of the wanted key was put aside and its destinations still show something of it.
+func (n *newRun) stillVisible(ctx context.Context) error {
+	asides, err := n.engine.asides(n.want.plan.Name)
+	if err != nil {
+		return fail(Person, "", err)
+	}
+	for _, a := range asides {
+		if !a.mayBe(n.want) {
+			continue
+		}
+		visible, err := visibleIn(ctx, a.Run, n.sinks, n.begun.Sinks)
+		if err != nil {
+			return fail(World, "", err)
+		}
+		if len(visible) > 0 {
+			return failf(Person, "", "run %s of this key was put aside (%s), and %s still shows %s: remove what is not wanted, then run again",
+				a.Run, a.Why, visible[0].To, strings.Join(visible[0].Names, ", "))
+		}
+	}
+	return nil
+}
+
+// mayBe tells whether a run that was put aside may be of a wanted key.
+func (a Aside) mayBe(w want) bool {
+	if a.Begun == nil {
+		return w.key == "" // a key of the caller's would have its mark
+	}
+	return w.is(&runstate.Begun{Key: a.Begun.Key, Again: a.Begun.Again, PlanDigest: a.Begun.PlanDigest, Fingerprint: a.Begun.Fingerprint})
+}
+
+// asides reads what was put aside of a job.
+func (e *Engine) asides(job string) ([]Aside, error) {
+	dir := path.Join(e.State, job)
+	names, err := e.FS.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Aside
+	for _, name := range names {
+		if !strings.HasPrefix(name, asidePrefix) {
+			continue
+		}
+		text, err := vfs.ReadFile(e.FS, path.Join(dir, name, asideFile))
+		if err != nil {
+			return nil, err
+		}
+		var a Aside
+		if err := json.Unmarshal(text, &a); err != nil {
+			return nil, fmt.Errorf("%s: %w", path.Join(dir, name, asideFile), err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func (r Entry) begun() *runstate.Begun {
+	if r.View == nil {
+		return nil
+	}
+	return r.View.State.Begun
+}
+
+func (e *Engine) moveAside(r Entry) error {
+	parent := path.Dir(r.Dir)
+	if err := e.FS.SyncDir(r.Dir); err != nil {
+		return err
+	}
+	if err := e.FS.RenameNoReplace(r.Dir, path.Join(parent, asidePrefix+string(r.Run))); err != nil {
+		return err
+	}
+	return e.FS.SyncDir(parent)
+}
+
+// adoptOwn makes a damaged run's journal again from its mark and finishes the run.
+func (e *Engine) adoptOwn(ctx context.Context, r Entry, mark *publish.Mark) Result {
+	if err := runstate.SetJournalAside(e.FS, r.Dir); err != nil {
+		res := Result{Run: r.Run, Job: r.Job}
+		res.failed(fail(World, "", err))
+		return res
+	}
+	return e.adopt(ctx, mark)
+}
+
+// showRun looks at the destinations for a run's mark and its visible artifacts. Where its own first record cannot be read,
+// the destinations are those of the job's other runs.
+func (e *Engine) showRun(ctx context.Context, r Entry, begun *runstate.Begun) (*publish.Mark, []AsideNames, error) {
+	ids, err := e.destinationsOf(r, begun)
+	if err != nil {
+		return nil, nil, err
+	}
+	sinks, err := e.openAll(ctx, ids)
+	defer func() {
+		for _, s := range sinks {
+			_ = s.Close() // nothing was written through it
+		}
+	}()
+	if err != nil {
+		return nil, nil, err
+	}
+	if begun != nil && begun.Key != "" {
+		mark, err := publish.FindMark(ctx, begun.Key, begun.Again, sinks)
+		if err != nil || mark != nil && mark.Run == r.Run {
+			return mark, nil, err
+		}
+	}
+	visible, err := visibleIn(ctx, r.Run, sinks, ids)
+	return nil, visible, err
+}
+
+// visibleIn lists what some destinations show of a run.
+func visibleIn(ctx context.Context, run runstate.Token, sinks []stage.Sink, ids []runstate.SinkID) ([]AsideNames, error) {
+	visible := []AsideNames{}
+	for i, s := range sinks {
+		lister, ok := s.(stage.Lister)
+		if !ok {
+			continue
+		}
+		names, err := lister.Visible(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 0 {
+			visible = append(visible, AsideNames{ids[i].To, names})
+		}
+	}
+	return visible, nil
+}
+
+func (e *Engine) openAll(ctx context.Context, ids []runstate.SinkID) ([]stage.Sink, error) {
+	var sinks []stage.Sink
+	for _, id := range ids {
+		backend, err := e.Catalog.Backend(id.To)
+		if err != nil {
+			return sinks, err
+		}
+		s, err := backend.Open(ctx, id.To, false)
+		if err != nil {
+			return sinks, err
+		}
+		sinks = append(sinks, s)
+		if s.Identity() != id.Identity {
+			return sinks, fmt.Errorf("destination %s: %w", id.To, stage.ErrElsewhere)
+		}
+	}
+	return sinks, nil
+}
+
+func (e *Engine) destinationsOf(r Entry, begun *runstate.Begun) ([]runstate.SinkID, error) {
+	if begun != nil {
+		return begun.Sinks, nil
+	}
+	runs, err := e.Runs(r.Job)
+	if err != nil {
+		return nil, err
+	}
+	var ids []runstate.SinkID
+	for _, o := range runs {
+		if b := o.begun(); b != nil {
+			for _, id := range b.Sinks {
+				if !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,157 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/clinkctl/clinkctl/publish"
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// lockPoll is how often a lock that is waited for is tried.
+const lockPoll = 100 * time.Millisecond
+
+// follow gives the result of a key that another run has decided: nothing is left to do if all its manifests are there,
+// otherwise the run is adopted and finished. digest and plan are what was asked for.
+func (e *Engine) follow(ctx context.Context, mark *publish.Mark, digest string, plan Plan) Result {
+	r := Result{Already: true}
+	r.fill(mark.State())
+	if mark.PlanDigest != digest {
+		then, err := decodePlan(mark.State().Begun.Plan)
+		if err == nil {
+			err = otherPlan(plan, then, mark.Run)
+		}
+		r.failed(err)
+		return r
+	}
+	outcome, err := e.manifestsSay(ctx, mark.State().Begun)
+	switch {
+	case err != nil:
+		r.failed(fail(Open, e.command("resume %s", mark.Run), err))
+	case outcome == runstate.Done:
+		r.Outcome, r.Pending = outcome, 0
+		e.Log.Info("this key was committed before", "run", mark.Run)
+	case outcome == runstate.Partial:
+		r.Outcome, r.Pending = outcome, 0
+		r.failed(failf(Person, "", "run %s of this key ended partial: its manifests name what is missing", mark.Run))
+	default:
+		return e.adopt(ctx, mark)
+	}
+	return r
+}
+
+// manifestsSay reads a run's manifests at all its sinks, which makes them durable for this process too. "" says that one is
+// missing.
+func (e *Engine) manifestsSay(ctx context.Context, b *runstate.Begun) (runstate.Outcome, error) {
+	worst := runstate.Done
+	for _, id := range b.Sinks {
+		data, err := e.manifestAt(ctx, id, b.Run)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("read the manifest of run %s in %s: %w", b.Run, id.To, err)
+		}
+		m, err := publish.ReadManifest(data)
+		if err != nil {
+			return "", fmt.Errorf("the manifest of run %s in %s: %w", b.Run, id.To, err)
+		}
+		if m.Outcome != runstate.Done {
+			worst = runstate.Partial
+		}
+	}
+	return worst, nil
+}
+
+func (e *Engine) manifestAt(ctx context.Context, id runstate.SinkID, run runstate.Token) (data []byte, err error) {
+	backend, err := e.Catalog.Backend(id.To)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := backend.Open(ctx, id.To, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sink.Close()) }()
+	if sink.Identity() != id.Identity {
+		return nil, fmt.Errorf("%w: it is %s, and was %s", stage.ErrElsewhere, sink.Identity(), id.Identity)
+	}
+	return sink.Note(ctx, runstate.ManifestName(run))
+}
+
+// adopt makes a journal from a key's mark and finishes that run.
+func (e *Engine) adopt(ctx context.Context, mark *publish.Mark) Result {
+	var r Result
+	r.fill(mark.State())
+	h, err := e.adoptHeld(ctx, mark)
+	if errors.Is(err, vfs.ErrLocked) {
+		r.failed(failf(Held, "", "run %s, which has decided this key, is held by another process", mark.Run))
+		return r
+	}
+	if err != nil {
+		r.failed(fail(Open, e.command("resume %s", mark.Run), fmt.Errorf("adopt run %s from its mark: %w", mark.Run, err)))
+		return r
+	}
+	e.Log.Warn("the run that decided this key is not finished: finishing it", "run", mark.Run)
+	return e.finishHeld(ctx, h, Carry{})
+}
+
+func (e *Engine) adoptHeld(ctx context.Context, mark *publish.Mark) (h *held, err error) {
+	b := mark.State().Begun
+	job, err := e.lockJob(ctx, b.Job)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, job.Release()) }()
+	dir := path.Join(e.State, b.Job, string(b.Run))
+	if _, err := vfs.MkdirAll(e.FS, dir); err != nil {
+		return nil, err
+	}
+	lock, err := runstate.TakeLock(e.FS, dir)
+	if err != nil {
+		return nil, err
+	}
+	h, err = e.open(dir, lock)
+	if errors.Is(err, runstate.ErrNoRun) {
+		h, err = e.importMark(dir, lock, mark)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return h, nil
+}
+
+func (e *Engine) importMark(dir string, lock *runstate.Lock, mark *publish.Mark) (*held, error) {
+	journal, err := runstate.Import(e.FS, dir, []byte(mark.Journal), e.options())
+	if err != nil {
+		return nil, err
+	}
+	plan, err := decodePlan(mark.State().Begun.Plan)
+	if err != nil {
+		return nil, errors.Join(err, journal.Close())
+	}
+	return &held{engine: e, dir: dir, lock: lock, journal: journal, plan: plan}, nil
+}
+
+// takeMark replaces a journal that is older than its own run's mark by the mark's. The old one is kept beside it.
+func (h *held) takeMark(mark *publish.Mark) error {
+	h.engine.Log.Warn("the journal is older than the key's mark: it is made again from the mark", "run", h.run())
+	if err := h.journal.Close(); err != nil {
+		return err
+	}
+	if err := runstate.KeepOld(h.engine.FS, h.dir); err != nil {
+		return err
+	}
+	n, err := h.engine.importMark(h.dir, h.lock, mark)
+	if err != nil {
+		return err
+	}
+	h.journal, h.plan = n.journal, n.plan
+	return nil
+}

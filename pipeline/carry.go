@@ -1,0 +1,266 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/publish"
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+// Carry says how far a run is carried.
+type Carry struct {
+	Subtasks   int  // 0: as many as the plan says
+	CommitOnly bool // read nothing, and leave an undecided run undecided
+	Abandon    bool // abort an undecided run
+	Why        string
+	resolve    *runstate.Resolved // a person's word, taken before the run is finished
+}
+
+func decodePlan(text []byte) (Plan, error) {
+	var p Plan
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("the plan in the journal: %w", err)
+	}
+	return p, nil
+}
+
+// carry brings a run to its end, as far as it can be. It is the one path of run and resume. A full disk under the state
+// directory costs the reserve, once.
+func (h *held) carry(ctx context.Context, c Carry) error {
+	if h.engine.OnRun != nil {
+		h.engine.OnRun(h.dir)
+	}
+	err := h.work(ctx, c)
+	if own, ok := errors.AsType[*publish.OwnMark](err); ok {
+		if err := h.takeMark(own.Mark); err != nil {
+			return h.classify(err)
+		}
+		err = h.work(ctx, c)
+	}
+	if c.Abandon && errors.Is(err, publish.ErrDecided) && h.state().Decision == runstate.Undecided {
+		h.engine.Log.Warn("the run's key has its mark: the decision was commit, and the run is finished instead", "run", h.run())
+		err = h.work(ctx, Carry{})
+	}
+	if err != nil && h.ending && errors.Is(err, syscall.ENOSPC) && h.journal.Failed() != nil {
+		h.engine.Log.Warn("the disk of the state directory is full: its reserve is given up", "run", h.run())
+		if err := h.reopen(); err != nil {
+			return h.classify(err)
+		}
+		err = h.work(ctx, c)
+	}
+	if err != nil {
+		return h.classify(err)
+	}
+	return nil
+}
+
+func (h *held) work(ctx context.Context, c Carry) error {
+	if h.state().Ended != nil {
+		return nil
+	}
+	if err := h.openSinks(ctx); err != nil {
+		return err
+	}
+	settler := h.settler()
+	switch {
+	case c.Abandon:
+		h.ending = true
+		return settler.Abort(ctx, c.Why)
+	case c.resolve != nil:
+		h.ending = true
+		if err := settler.Resolve(ctx, c.resolve.HandleID, c.resolve.As, c.resolve.Why); err != nil {
+			return fail(Person, "", err)
+		}
+	case h.state().Decision == runstate.Undecided:
+		if err := h.decide(ctx, settler, c); err != nil {
+			return h.refused(ctx, settler, err)
+		}
+	}
+	h.ending = true
+	if err := settler.Finish(ctx); err != nil {
+		return err
+	}
+	return runstate.DropReserve(h.engine.FS, h.dir)
+}
+
+// refused aborts a run whose data was refused, or whose key was decided by another run: it can never commit.
+func (h *held) refused(ctx context.Context, settler *publish.Settler, err error) error {
+	_, data := errors.AsType[*format.DataError](err)
+	_, foreign := errors.AsType[*publish.ForeignMark](err)
+	if !data && !foreign && !errors.Is(err, errEmpty) {
+		return err
+	}
+	h.ending = true
+	if aborted := settler.Abort(ctx, err.Error()); aborted != nil {
+		return errors.Join(err, aborted)
+	}
+	return errors.Join(err, runstate.DropReserve(h.engine.FS, h.dir))
+}
+
+var errEmpty = errors.New("the source holds no rows, and on_empty is fail")
+
+// decide reads what no kept unit covers and decides the run.
+func (h *held) decide(ctx context.Context, settler *publish.Settler, c Carry) error {
+	var source Source
+	var reading *attempt
+	for {
+		if err := settler.Survey(ctx); err != nil {
+			return err
+		}
+		if h.state().Decision != runstate.Undecided {
+			return nil
+		}
+		if c.CommitOnly {
+			return fmt.Errorf("the run is undecided, and --commit-only reads nothing")
+		}
+		if h.engine.stopped() {
+			return publish.ErrStopped
+		}
+		if source == nil {
+			var err error
+			if source, err = h.reopenSource(ctx); err != nil {
+				return err
+			}
+		}
+		open := h.state().Open()
+		if len(open) == 0 && !h.emptyToWrite() {
+			return h.commit(ctx, settler, source)
+		}
+		if reading == nil {
+			var err error
+			if reading, err = h.startReading(ctx, source, c); err != nil {
+				return err
+			}
+		}
+		if err := h.stageMore(ctx, reading, open); err != nil {
+			return err
+		}
+	}
+}
+
+// reopenSource opens the source that the run was begun with. What is kept of it is compared where it must be.
+func (h *held) reopenSource(ctx context.Context) (Source, error) {
+	b := h.state().Begun
+	source, warnings, err := h.engine.Catalog.Sources().Reopen(ctx, h.plan, b.Source, b.Splits, h.kept())
+	h.engine.warn(warnings)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range source.Unmatched(ctx) {
+		h.engine.Log.Warn("a new file matches the source's pattern; this run does not read it", "file", name)
+	}
+	return source, nil
+}
+
+// kept gives the ranges of all units that count.
+func (h *held) kept() []runstate.Range { return slices.Concat(h.state().Covered()...) }
+
+func (e *Engine) warn(warnings []string) {
+	for _, w := range warnings {
+		e.Log.Warn(w)
+	}
+}
+
+func (h *held) emptyToWrite() bool {
+	if h.plan.OnEmpty != EmptyWrite || h.state().Rows() > 0 {
+		return false
+	}
+	for range h.state().Kept() {
+		return false
+	}
+	return true
+}
+
+func (h *held) startReading(ctx context.Context, source Source, c Carry) (*attempt, error) {
+	subtasks := h.plan.Subtasks
+	if c.Subtasks > 0 {
+		subtasks = c.Subtasks
+	}
+	if err := h.newAttempt(subtasks); err != nil {
+		return nil, err
+	}
+	return h.newReading(ctx, source)
+}
+
+func (h *held) stageMore(ctx context.Context, reading *attempt, open []runstate.Range) error {
+	if len(open) == 0 {
+		return reading.writeEmpty(ctx)
+	}
+	var total int64
+	for _, r := range open {
+		total += r.To - r.From
+	}
+	h.engine.Progress.Total.Add(total)
+	attempts := h.state().Attempts
+	return reading.read(ctx, open, attempts[len(attempts)-1].Subtasks)
+}
+
+// commit takes the last look at the source and decides. Everything is covered and was surveyed since.
+func (h *held) commit(ctx context.Context, settler *publish.Settler, source Source) error {
+	if h.plan.OnEmpty == EmptyFail && h.state().Rows() == 0 {
+		return errEmpty
+	}
+	warnings, err := source.Check(ctx, h.kept())
+	h.engine.warn(warnings)
+	if err != nil {
+		return err
+	}
+	h.ending = true
+	return settler.Decide(ctx)
+}
+
+// classify gives an error of a run at hand its exit code and the command that goes on from it.
+func (h *held) classify(err error) error {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	e, run := h.engine, h.run()
+	resume := e.command("resume %s", run)
+	if data, ok := errors.AsType[*format.DataError](err); ok && h.state().Ended != nil {
+		return fail(BadData, "", data)
+	}
+	if errors.Is(err, errEmpty) && h.state().Ended != nil {
+		return fail(BadData, "", errEmpty)
+	}
+	if u, ok := errors.AsType[*publish.Unfinished](err); ok && u.Person() {
+		return fail(Person, e.wayOut(h, u), err)
+	}
+	if _, ok := errors.AsType[*publish.OlderError](err); ok {
+		return fail(Person, e.command("abandon --damaged %s --because '...'", run), err)
+	}
+	if _, ok := errors.AsType[*publish.BadMarkError](err); ok {
+		return fail(Person, resume, err)
+	}
+	if _, ok := errors.AsType[*publish.ManifestConflict](err); ok {
+		return fail(Person, resume, err)
+	}
+	if errors.Is(err, ErrSourceChanged) {
+		return fail(Person, e.command("abandon %s", run), fmt.Errorf("%w; put the source back and resume, or abandon the run", err))
+	}
+	if errors.Is(err, runstate.ErrReplaced) {
+		return fail(Open, "", err)
+	}
+	if errors.Is(err, publish.ErrDecided) {
+		return fail(Open, resume, err)
+	}
+	return fail(Open, resume, err)
+}
+
+// wayOut is the command for a run that a person must look at.
+func (e *Engine) wayOut(h *held, u *publish.Unfinished) string {
+	if h.state().Decision == runstate.Undecided { // a foreign file: move it away and go on
+		return e.command("resume %s", h.run())
+	}
+	for _, p := range u.Problems {
+		if p.Fate != publish.Unknown {
+			return e.command("resolve %s %s --as lost --because '...'", h.run(), p.Handle.Name)
+		}
+	}
+	return e.command("resume %s", h.run())
+}

@@ -1,0 +1,180 @@
+// Package pipeline is the export itself: a plan is made from a job, the source is cut into splits, subtasks read them and
+// stage units, and what was staged is decided and finished by package publish. `run` and `resume` have the same code.
+package pipeline
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+// Plan is a job with every default expanded. It is journaled whole, so that any later process can go on with the run.
+type Plan struct {
+	Name        string            `json:"name"`
+	Source      SourcePlan        `json:"source"`
+	Columns     []runstate.Column `json:"columns"` // none: records are copied unparsed
+	Sinks       []SinkPlan        `json:"sinks"`
+	Subtasks    int               `json:"subtasks"`
+	Checkpoint  Checkpoint        `json:"checkpoint"`
+	OnEmpty     OnEmpty           `json:"on_empty"`
+	OnPending   OnPending         `json:"on_pending"`
+	ExactlyOnce bool              `json:"exactly_once,omitempty"` // the job asks for it by name
+	CommitWait  Duration          `json:"commit_wait"`
+}
+
+// SourcePlan is where the rows come from.
+type SourcePlan struct {
+	Path       string         `json:"path"` // absolute; may have wildcards
+	Format     string         `json:"format"`
+	Options    map[string]any `json:"options,omitempty"`     // of the format
+	SplitBytes int64          `json:"split_bytes,omitempty"` // larger files are cut; 0: by the number of subtasks
+}
+
+// SinkPlan is one destination.
+type SinkPlan struct {
+	To      string         `json:"to"`
+	Format  string         `json:"format"`
+	Options map[string]any `json:"options,omitempty"` // of the format
+	Ext     string         `json:"ext"`               // of the artifacts, without dot
+}
+
+// Checkpoint bounds a unit: whichever comes first ends it.
+type Checkpoint struct {
+	Bytes int64 `json:"bytes"`          // of source
+	Rows  int64 `json:"rows,omitempty"` // 0: no bound
+}
+
+// OnEmpty is what a source without rows means.
+type OnEmpty string
+
+// The values of on_empty.
+const (
+	EmptySkip  OnEmpty = "skip"  // a manifest that says 0 rows
+	EmptyWrite OnEmpty = "write" // one artifact without rows, and the manifest
+	EmptyFail  OnEmpty = "fail"  // the run is aborted
+)
+
+// OnPending is what a new run does with undecided runs of the job whose process is dead.
+type OnPending string
+
+// The values of on_pending.
+const (
+	PendingResume OnPending = "resume" // carries them to their end
+	PendingAbort  OnPending = "abort"  // abandons them
+)
+
+// Duration is a duration that is written as text: "30s".
+type Duration time.Duration
+
+// MarshalText writes it as time.Duration does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// Digest is the digest of what of the plan shapes the output. How long anybody waits, and what becomes of other runs, does
+// not; nor does the order of the sinks.
+func (p Plan) Digest() (string, error) {
+	p.OnPending, p.CommitWait, p.ExactlyOnce = "", 0, false
+	p.Sinks = slices.Clone(p.Sinks)
+	slices.SortFunc(p.Sinks, func(a, b SinkPlan) int { return cmp.Compare(a.To, b.To) })
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("encode the plan: %w", err)
+	}
+	return runstate.DigestOf(text), nil
+}
+
+// Schema is the plan's columns as types.
+func (p Plan) Schema() (*columnar.Schema, error) {
+	s := &columnar.Schema{}
+	for _, c := range p.Columns {
+		t, err := columnar.ParseType(c.Type)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		s.Columns = append(s.Columns, columnar.Column{Name: c.Name, Type: t, Required: c.Required})
+	}
+	return s, nil
+}
+
+// Differences names what differs between two plans that should be one, as `path: ours, theirs` lines.
+func (p Plan) Differences(o Plan) []string {
+	var diff []string
+	p.OnPending, p.CommitWait, p.ExactlyOnce = o.OnPending, o.CommitWait, o.ExactlyOnce
+	a, b := flat(p), flat(o)
+	for _, k := range sortedKeys(a, b) {
+		if a[k] != b[k] {
+			diff = append(diff, fmt.Sprintf("%s: %s now, %s then", k, orNone(a[k]), orNone(b[k])))
+		}
+	}
+	return diff
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// flat gives every value of a plan under its path.
+func flat(p Plan) map[string]string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return nil
+	}
+	out := map[string]string{}
+	flatten(out, "", tree)
+	return out
+}
+
+func flatten(out map[string]string, path string, tree any) {
+	switch v := tree.(type) {
+	case map[string]any:
+		for k, x := range v {
+			flatten(out, join(path, k), x)
+		}
+	case []any:
+		for i, x := range v {
+			flatten(out, join(path, fmt.Sprint(i)), x)
+		}
+	default:
+		out[path] = fmt.Sprint(v)
+	}
+}
+
+func join(path, k string) string {
+	if path == "" {
+		return k
+	}
+	return path + "." + k
+}
+
+func sortedKeys(maps ...map[string]string) []string {
+	seen := map[string]bool{}
+	for _, m := range maps {
+		for k := range m {
+			seen[k] = true
+		}
+	}
+	keys := make([]string, 0, len(seen))
+	for k := range seen {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

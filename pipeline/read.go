@@ -1,0 +1,189 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/publish"
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// attempt is one process's reading of what is not covered yet.
+type attempt struct {
+	held    *held
+	source  Source
+	number  int
+	schema  *columnar.Schema
+	stagers []stage.Stager // by sink
+	exts    []string
+}
+
+// newReading prepares to stage for every sink. The source is open and checked.
+func (h *held) newReading(ctx context.Context, source Source) (*attempt, error) {
+	schema, err := h.plan.Schema()
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{held: h, source: source, number: len(h.state().Attempts), schema: schema}
+	var head []byte
+	if len(schema.Columns) == 0 {
+		if head, err = source.Head(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range h.plan.Sinks {
+		stager, err := h.engine.stager(s, head, h.sinks[i])
+		if err != nil {
+			return nil, err
+		}
+		a.stagers, a.exts = append(a.stagers, stager), append(a.exts, s.Ext)
+	}
+	return a, nil
+}
+
+func (e *Engine) stager(p SinkPlan, head []byte, sink stage.Sink) (stage.Stager, error) {
+	if s, ok := sink.(stage.Stager); ok {
+		return s, nil
+	}
+	bytes, ok := sink.(stage.Bytes)
+	if !ok {
+		return nil, fmt.Errorf("nothing can be staged in %s", p.To)
+	}
+	f, err := e.Catalog.Format(p.Format, p.Options)
+	if err != nil {
+		return nil, err
+	}
+	w, ok := f.(format.Writer)
+	if !ok {
+		return nil, fmt.Errorf("format %s cannot be written", p.Format)
+	}
+	return stage.Formatted(w, head, bytes), nil
+}
+
+// read stages the open ranges, each subtask its own. It returns publish.ErrStopped if it was asked to stop; what was
+// prepared until then is journaled.
+func (a *attempt) read(ctx context.Context, open []runstate.Range, subtasks int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for n, work := range assign(open, subtasks) {
+		group.Go(func() error {
+			s := &subtask{attempt: a, number: n}
+			return errors.Join(s.run(ctx, work), s.discard(ctx))
+		})
+	}
+	return group.Wait()
+}
+
+// assign gives every subtask a run of neighbouring ranges, of about the same number of positions.
+func assign(open []runstate.Range, subtasks int) [][]runstate.Range {
+	var total, done int64
+	for _, r := range open {
+		total += r.To - r.From
+	}
+	work := make([][]runstate.Range, subtasks)
+	for _, r := range open {
+		n := min(int((done+(r.To-r.From)/2)*int64(subtasks)/max(total, 1)), subtasks-1)
+		work[n] = append(work[n], r)
+		done += r.To - r.From
+	}
+	return work
+}
+
+// subtask writes one artifact per sink and checkpoint, from the ranges that it was given, in order.
+type subtask struct {
+	*attempt
+	number int
+	unit   runstate.Unit // at hand
+	size   int64         // positions that it will cover
+	from   int64         // of the range at hand, what is before is covered by a unit
+	writer []stage.Writer
+	batch  columnar.Batch
+}
+
+func (s *subtask) run(ctx context.Context, work []runstate.Range) error {
+	for _, r := range work {
+		if err := s.readRange(ctx, r); err != nil {
+			return err
+		}
+	}
+	return s.prepare(ctx)
+}
+
+func (s *subtask) readRange(ctx context.Context, r runstate.Range) (err error) {
+	reader, err := s.source.Open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	s.from = r.From
+	for at := r.From; at < r.To; {
+		if s.held.engine.stopped() {
+			s.cover(r, at, reader)
+			return errors.Join(publish.ErrStopped, s.prepare(ctx))
+		}
+		from := at
+		if at, err = s.fill(ctx, reader, r, at); err != nil {
+			return err
+		}
+		s.held.engine.Progress.Bytes.Add(at - from)
+	}
+	s.cover(r, r.To, reader)
+	return nil
+}
+
+// fill reads the next batch into the unit at hand, and prepares the unit if that fills it.
+func (s *subtask) fill(ctx context.Context, reader Reader, r runstate.Range, at int64) (int64, error) {
+	ckpt := s.held.plan.Checkpoint
+	limit := format.Limit{Bytes: ckpt.Bytes - s.size}
+	if ckpt.Rows > 0 {
+		limit.Rows = ckpt.Rows - s.unit.Rows
+	}
+	to, err := reader.Next(ctx, limit, &s.batch)
+	if err == io.EOF {
+		return at, fmt.Errorf("%w: it ends at %d of %d", ErrSourceChanged, at, r.To)
+	}
+	if err != nil {
+		return at, err
+	}
+	if err := s.write(ctx); err != nil {
+		return at, err
+	}
+	s.size += to - at
+	if s.size >= ckpt.Bytes || ckpt.Rows > 0 && s.unit.Rows >= ckpt.Rows {
+		s.cover(r, to, reader)
+		return to, s.prepare(ctx)
+	}
+	return to, nil
+}
+
+// cover adds to the unit what was read of a range and is not covered yet, up to a position.
+func (s *subtask) cover(r runstate.Range, to int64, reader Reader) {
+	if s.from < to {
+		s.unit.Ranges = append(s.unit.Ranges, runstate.Range{Split: r.Split, From: s.from, To: to, Digest: reader.Digest(),
+			End: to == s.held.state().Begun.Splits[r.Split].To})
+	}
+	s.from = to
+}
+
+func (s *subtask) write(ctx context.Context) error {
+	if s.batch.Rows == 0 {
+		return nil
+	}
+	if err := s.openWriters(ctx); err != nil {
+		return err
+	}
+	for _, w := range s.writer {
+		if err := w.Write(ctx, &s.batch); err != nil {
+			return err
+		}
+	}
+	s.unit.Rows += int64(s.batch.Rows)
+	s.held.engine.Progress.Rows.Add(int64(s.batch.Rows))
+	return nil
+}

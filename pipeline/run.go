@@ -1,0 +1,359 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/publish"
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// Labels of the guarantee. What is asked for and what is given are compared before anything is read.
+const (
+	LabelKeyed   = "exactly_once"
+	LabelUnkeyed = "exactly_once from this state directory"
+)
+
+// Run exports what a plan says under a key ("" for the key that is made of plan and source). Dead runs of the job are
+// carried to their end first. The last result is the wanted run's; results of other runs stand before it.
+func (e *Engine) Run(ctx context.Context, plan Plan, key string, again int) []Result {
+	results, err := e.runAll(ctx, plan, key, again)
+	if err != nil {
+		r := Result{Job: plan.Name, Key: key}
+		r.failed(err)
+		results = append(results, r)
+	}
+	return results
+}
+
+func (e *Engine) runAll(ctx context.Context, plan Plan, key string, again int) ([]Result, error) {
+	w, missing, err := e.wanted(ctx, plan, key, again)
+	if err != nil {
+		return nil, err
+	}
+	if err := runstate.CheckHome(e.FS, e.State); err != nil {
+		return nil, fail(Usage, "", err)
+	}
+	if missing != nil {
+		if _, err := e.FS.Stat(e.State); errors.Is(err, fs.ErrNotExist) {
+			return nil, missing // nothing of this job can be there
+		}
+	}
+	tried := map[runstate.Token]error{}
+	others, r, err := e.chooseAll(ctx, w, tried, nil)
+	if r == nil && err == nil {
+		err = missing
+	}
+	if r == nil && err == nil {
+		others, r, err = e.beginNew(ctx, w, tried, others)
+	}
+	for run, err := range tried {
+		if err != nil {
+			o := Result{Run: run, Job: plan.Name}
+			o.failed(err)
+			others = append(others, o)
+		}
+	}
+	if r != nil {
+		others = append(others, *r)
+	}
+	return others, err
+}
+
+// wanted looks the source up. That it is missing matters only once it is known that the key has no run.
+func (e *Engine) wanted(ctx context.Context, plan Plan, key string, again int) (w want, missing, err error) {
+	w = want{plan: plan, key: key, again: again}
+	if w.digest, err = plan.Digest(); err != nil {
+		return w, nil, err
+	}
+	source, found, err := e.Catalog.Sources().Find(ctx, plan)
+	if err != nil {
+		return w, sourceFailure(err), nil
+	}
+	w.source, w.found = source, &found
+	return w, nil, nil
+}
+
+// sourceFailure gives an error of a source, met before a run is begun, its code.
+func sourceFailure(err error) error {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	if _, ok := errors.AsType[*format.DataError](err); ok {
+		return fail(BadData, "", err)
+	}
+	return fail(World, "", err)
+}
+
+// chooseAll carries runs until the wanted key has a result, or has no run and begin is nil.
+func (e *Engine) chooseAll(ctx context.Context, w want, tried map[runstate.Token]error, begin func() (*held, error)) (others []Result, r *Result, err error) {
+	start := e.Patience.Now()
+	for {
+		c, err := e.choose(ctx, w, tried, begin)
+		switch {
+		case err != nil:
+			return others, nil, err
+		case c.ended != nil:
+			r, err := e.alreadyEnded(ctx, *c.ended, w)
+			if r != nil || err != nil {
+				return others, r, err
+			}
+			tried[c.ended.Run] = nil // its manifest is gone, and it has no key: it does not count
+		case c.busy != nil:
+			if e.Patience.Now().Sub(start) >= e.Wait {
+				return others, nil, e.heldBy(*c.busy)
+			}
+			if err := e.Patience.Sleep(ctx, lockPoll); err != nil {
+				return others, nil, err
+			}
+		case c.held == nil:
+			return others, nil, nil
+		case c.own:
+			r, again, err := e.carryOwn(ctx, c.held, w)
+			if again {
+				continue
+			}
+			return others, r, err
+		default:
+			o := e.carryOther(ctx, c.held, w.plan)
+			tried[o.Run] = nil
+			if o.Code != Done {
+				others = append(others, o)
+			}
+		}
+	}
+}
+
+// carryOther carries a dead run of another key to its end, under its own plan. What keeps it open is no reason to keep
+// the wanted run from being done.
+func (e *Engine) carryOther(ctx context.Context, h *held, now Plan) Result {
+	e.Log.Info("an earlier run was not finished", "run", h.run(), "handles", len(h.state().Outstanding()))
+	c := Carry{}
+	if now.OnPending == PendingAbort && h.state().Decision == runstate.Undecided {
+		c = Carry{Abandon: true, Why: "on_pending: abort"}
+	}
+	return e.finishHeld(ctx, h, c)
+}
+
+// finishHeld carries a run, closes it and says what became of it. A run whose key was decided by another run is followed.
+func (e *Engine) finishHeld(ctx context.Context, h *held, c Carry) Result {
+	var r Result
+	err := h.carry(ctx, c)
+	r.fill(h.state())
+	digest := h.state().Begun.PlanDigest
+	if closed := h.close(); closed != nil && err == nil {
+		err = fail(Open, e.command("resume %s", r.Run), closed)
+	}
+	if foreign, ok := errors.AsType[*publish.ForeignMark](err); ok && r.Outcome == runstate.Aborted {
+		return e.follow(ctx, foreign.Mark, digest, h.plan)
+	}
+	if err != nil {
+		r.failed(err)
+		return r
+	}
+	switch {
+	case r.Outcome == runstate.Partial:
+		r.failed(failf(Person, "", "run %s ended partial: something of it was declared lost; its manifests name it", r.Run))
+	case r.Outcome == runstate.Aborted && !c.Abandon:
+		r.failed(failf(World, "", "run %s was aborted: %s", r.Run, h.state().Why))
+	}
+	return r
+}
+
+// carryOwn carries the wanted key's run. again says that it has ended aborted before it could be anybody's, and that the
+// choice is open again.
+func (e *Engine) carryOwn(ctx context.Context, h *held, w want) (r *Result, again bool, err error) {
+	b := h.state().Begun
+	if b.PlanDigest != w.digest {
+		err := otherPlan(w.plan, h.plan, b.Run)
+		return nil, false, errors.Join(err, h.close())
+	}
+	aborting := h.state().Decision == runstate.Abort
+	if w.plan.OnPending == PendingAbort && h.state().Decision == runstate.Undecided && len(h.state().Attempts) > 0 {
+		aborting = true
+		o := e.finishHeld(ctx, h, Carry{Abandon: true, Why: "on_pending: abort"})
+		return &o, o.Code == Done, nil
+	}
+	o := e.finishHeld(ctx, h, Carry{Subtasks: w.plan.Subtasks})
+	return &o, aborting && o.Outcome == runstate.Aborted, nil
+}
+
+func otherPlan(now, then Plan, run runstate.Token) error {
+	diff := now.Differences(then)
+	if len(diff) == 0 {
+		diff = []string{"the same job was expanded by another version of clinkctl"}
+	}
+	return failf(Usage, "", "run %s has this key and another plan (%s): use another key, or put the job back", run, strings.Join(diff, "; "))
+}
+
+// alreadyEnded is the result of a key whose run has ended. Without a key of the caller's, a run counts only while its
+// manifests are at the destinations; both results are nil if it does not.
+func (e *Engine) alreadyEnded(ctx context.Context, ended Entry, w want) (*Result, error) {
+	s := ended.View.State
+	r := &Result{Already: true}
+	r.fill(s)
+	plan, err := decodePlan(s.Begun.Plan)
+	if err != nil {
+		return nil, fail(Person, "", err)
+	}
+	if s.Begun.PlanDigest != w.digest {
+		return nil, otherPlan(w.plan, plan, s.Begun.Run)
+	}
+	if w.key == "" {
+		says, err := e.manifestsSay(ctx, s.Begun)
+		if err != nil {
+			return nil, fail(World, "", err)
+		}
+		if says == "" {
+			return nil, nil
+		}
+	}
+	if s.Ended.Outcome == runstate.Partial {
+		r.failed(failf(Person, e.command("run ... --again %d", w.again+1), "run %s of this key ended partial: its manifests name what is missing", ended.Run))
+		return r, nil
+	}
+	if w.found == nil {
+		r.Warnings = append(r.Warnings, "the source is not there any more; this key was exported before")
+	} else if w.found.Digest != s.Begun.Fingerprint {
+		r.Warnings = append(r.Warnings, "the source has changed since this key was exported; nothing was exported now")
+	}
+	return r, nil
+}
+
+// beginNew begins the wanted run, unless its key turns out to be decided by another one.
+func (e *Engine) beginNew(ctx context.Context, w want, tried map[runstate.Token]error, others []Result) ([]Result, *Result, error) {
+	n := &newRun{engine: e, want: w}
+	defer n.forget()
+	mark, err := n.prepare(ctx)
+	if err != nil {
+		return others, nil, err
+	}
+	if mark != nil {
+		r := e.follow(ctx, mark, w.digest, w.plan)
+		return others, &r, nil
+	}
+	more, r, err := e.chooseAll(ctx, w, tried, n.begin)
+	return append(others, more...), r, err
+}
+
+// newRun is a run before it is begun.
+type newRun struct {
+	engine *Engine
+	want   want
+	sinks  []stage.Sink
+	begun  runstate.Begun
+	taken  bool // the run was begun and has the sinks now
+}
+
+// prepare opens and probes the destinations and cuts the source. It gives the key's mark, if it has one already.
+func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
+	e, p := n.engine, n.want.plan
+	token, err := runstate.NewToken(e.Patience.Now(), e.Random)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.Sinks {
+		backend, err := e.Catalog.Backend(s.To)
+		if err != nil {
+			return nil, fail(Usage, "", err)
+		}
+		sink, err := backend.Open(ctx, s.To, true)
+		if err != nil {
+			return nil, destinationFailure(s.To, err)
+		}
+		n.sinks = append(n.sinks, sink)
+		n.begun.Sinks = append(n.begun.Sinks, runstate.SinkID{To: s.To, Identity: sink.Identity()})
+	}
+	if twice := sameIdentity(n.begun.Sinks); twice != "" {
+		return nil, failf(Usage, "", "two sinks lead to one place: %s", twice)
+	}
+	if n.want.key != "" {
+		mark, err := publish.FindMark(ctx, n.want.key, n.want.again, n.sinks)
+		if _, bad := errors.AsType[*publish.BadMarkError](err); bad {
+			return nil, fail(Person, "", err)
+		}
+		if err != nil || mark != nil {
+			return mark, err
+		}
+	}
+	if err := n.stillVisible(ctx); err != nil {
+		return nil, err
+	}
+	for i, sink := range n.sinks {
+		if prober, ok := sink.(stage.Prober); ok {
+			if err := prober.Probe(ctx, token); err != nil {
+				return nil, destinationFailure(p.Sinks[i].To, err)
+			}
+		}
+	}
+	return nil, n.describe(ctx, token)
+}
+
+func destinationFailure(to string, err error) error {
+	code := World
+	if errors.Is(err, stage.ErrRefused) {
+		code = Usage
+	}
+	return failf(code, "", "destination %s: %w", to, err)
+}
+
+func sameIdentity(sinks []runstate.SinkID) string {
+	for i, a := range sinks {
+		for _, b := range sinks[:i] {
+			if a.Identity == b.Identity {
+				return a.To + ", " + b.To
+			}
+		}
+	}
+	return ""
+}
+
+// describe makes the run's first record.
+func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
+	e, p, found := n.engine, n.want.plan, n.want.found
+	splits, err := n.want.source.Split(ctx)
+	if err != nil {
+		return sourceFailure(err)
+	}
+	if _, err := n.want.source.Head(ctx); err != nil { // what all heads lack is told before a run is begun
+		return sourceFailure(err)
+	}
+	plan, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode the plan: %w", err)
+	}
+	b := &n.begun
+	b.Run, b.Job, b.Key, b.Again, b.Plan, b.PlanDigest = token, p.Name, n.want.key, n.want.again, plan, n.want.digest
+	b.Splits, b.Source, b.Fingerprint = splits, found.Own, found.Digest
+	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, LabelUnkeyed
+	if b.Key != "" {
+		b.Guarantee = LabelKeyed
+	}
+	return nil
+}
+
+// begin makes the run. The job's lock is held.
+func (n *newRun) begin() (*held, error) {
+	h, err := n.engine.begin(n.begun)
+	if err != nil {
+		return nil, failf(World, "", "begin the run in %s: %w", n.engine.State, err)
+	}
+	h.sinks, n.taken = n.sinks, true
+	n.engine.Log.Info("run begun", "run", n.begun.Run, "job", n.begun.Job, "key", n.begun.Key, "guarantee", n.begun.Guarantee, "handles", 0)
+	return h, nil
+}
+
+// forget closes the destinations of a run that was not begun.
+func (n *newRun) forget() {
+	for _, s := range n.sinks {
+		if !n.taken {
+			_ = s.Close() // nothing was written through it that anybody relies on
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+// ErrSourceChanged says that the source is not what the run has begun to read: what was kept and what would be read now do
+// not belong together.
+var ErrSourceChanged = errors.New("the source has changed")
+
+// Fingerprint is what a source is recognised by.
+type Fingerprint struct {
+	Digest string          // of what makes the default key
+	Own    json.RawMessage // the source's own, journaled for Reopen
+	Bytes  int64           // size of the source
+}
+
+// Sources opens sources. It holds no files open.
+type Sources interface {
+	// Find looks a source up and fingerprints it. A source that is not there is fs.ErrNotExist.
+	Find(ctx context.Context, p Plan) (Source, Fingerprint, error)
+	// Reopen is the source of a run that was begun: by what was journaled, not by what a glob matches now. If anything about
+	// it raises suspicion, what is kept is compared with the bytes there now: ErrSourceChanged where they differ. It returns
+	// what a person should know, too.
+	Reopen(ctx context.Context, p Plan, own json.RawMessage, splits []runstate.Split, kept []runstate.Range) (Source, []string, error)
+}
+
+// Source is a source whose parts are known. Its methods may be called from several goroutines.
+type Source interface {
+	// Split cuts the source into pieces that can be read again, from source and plan alone. It is called once for a run.
+	Split(ctx context.Context) ([]runstate.Split, error)
+	// Head is what stands before the first record, for records that are copied unparsed.
+	Head(ctx context.Context) ([]byte, error)
+	// Open reads a range of a split.
+	Open(ctx context.Context, r runstate.Range) (Reader, error)
+	// Check is Reopen's comparison again, for ranges that were kept or read since: it reads nothing of them unless the source
+	// is not as it was when it was found or reopened.
+	Check(ctx context.Context, ranges []runstate.Range) (warnings []string, err error)
+	// Unmatched names what the source's pattern matches now and the run will not read.
+	Unmatched(ctx context.Context) []string
+}
+
+// Reader reads one range of a split. It is used by one goroutine at a time.
+type Reader interface {
+	// Next fills b with the next records, as many as the limit lets in, and gives the position after them. At the end of
+	// the range it gives io.EOF.
+	Next(ctx context.Context, limit format.Limit, b *columnar.Batch) (to int64, err error)
+	// Digest gives the digest of the source's bytes that Next has passed since Open or the last call of Digest.
+	Digest() string
+	Close() error
+}

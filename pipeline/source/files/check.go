@@ -1,0 +1,152 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// Check looks at the files that ranges are of, and compares the ranges with the bytes there now where a file is not as it
+// was when this process first looked: another size, time, block, device, inode or inode time. Equal bytes carry on,
+// whatever else differs.
+func (s *source) Check(ctx context.Context, ranges []runstate.Range) (warnings []string, err error) {
+	touched := map[string]bool{}
+	for _, r := range ranges {
+		touched[s.splits[r.Split].Part] = true
+	}
+	for i, f := range s.print.Files {
+		if !touched[f.Path] {
+			continue
+		}
+		_, grown, err := s.look(ctx, f, s.base[i], ranges)
+		if err != nil {
+			return warnings, err
+		}
+		warnings = append(warnings, grown...)
+	}
+	return warnings, nil
+}
+
+// look tells what a file is now. Where that is not what it was, ranges are compared.
+func (s *source) look(ctx context.Context, f file, was stage.Object, ranges []runstate.Range) (now stage.Object, warnings []string, err error) {
+	now, err = s.store.Fingerprint(ctx, f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return now, nil, fmt.Errorf("%w: %s is not there any more", pipeline.ErrSourceChanged, f.Path)
+	}
+	if err != nil {
+		return now, nil, fmt.Errorf("source %s: %w", f.Path, err)
+	}
+	if same(now, was) {
+		return now, nil, nil
+	}
+	if now.Size < f.Size {
+		return now, nil, fmt.Errorf("%w: %s has %d bytes, and had %d", pipeline.ErrSourceChanged, f.Path, now.Size, f.Size)
+	}
+	if now.Size > was.Size {
+		warnings = append(warnings, fmt.Sprintf("%s has grown from %d to %d bytes; it is read to its planned end, at %d", f.Path, was.Size, now.Size, f.Size))
+	}
+	return now, warnings, s.compare(ctx, f, ranges)
+}
+
+func same(a, b stage.Object) bool {
+	times := a.ModTime.Equal(b.ModTime) && a.Change.Equal(b.Change)
+	a.ModTime, a.Change, a.Links = b.ModTime, b.Change, b.Links // the inode time tells of another link too
+	return times && a == b
+}
+
+// changedWhileRead gives the reason why data was refused: a file that is being written to is no bad data.
+func (s *source) changedWhileRead(ctx context.Context, path string, refused error) error {
+	i := slices.IndexFunc(s.print.Files, func(f file) bool { return f.Path == path })
+	if now, err := s.store.Fingerprint(ctx, path); i >= 0 && (err != nil || !same(now, s.base[i])) {
+		return errors.Join(fmt.Errorf("%w: %s, while it was read, so that it says: %v", pipeline.ErrSourceChanged, path, refused), err)
+	}
+	return refused
+}
+
+// compare reads ranges of one file again.
+func (s *source) compare(ctx context.Context, f file, ranges []runstate.Range) error {
+	if _, err := s.head(ctx, f); err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if s.splits[r.Split].Part != f.Path {
+			continue
+		}
+		if err := s.compareRange(ctx, f.Path, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *source) compareRange(ctx context.Context, path string, r runstate.Range) (err error) {
+	digest, err := runstate.Verifier(r.Digest)
+	if err != nil {
+		return err
+	}
+	from, err := s.store.Open(ctx, path, r.From)
+	if err != nil {
+		return fmt.Errorf("source %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	n, err := io.Copy(digest, io.LimitReader(from, r.To-r.From))
+	if err != nil {
+		return fmt.Errorf("source %s: %w", path, err)
+	}
+	if n != r.To-r.From || digest.Digest() != r.Digest {
+		return fmt.Errorf("%w: bytes %d to %d of %s are not what was read there before", pipeline.ErrSourceChanged, r.From, r.To, path)
+	}
+	return nil
+}
+
+// located adds to a data error the file, and the lines of the spot and of its record, which are counted by reading the
+// file up to them. Other errors pass unchanged.
+func (s *source) located(ctx context.Context, path string, err error) error {
+	e, ok := errors.AsType[*format.DataError](err)
+	if !ok {
+		return fmt.Errorf("source %s: %w", path, err)
+	}
+	e.File = path
+	if e.Line > 0 {
+		return e
+	}
+	record, spot, counted := s.countLines(ctx, path, e.Start, e.Offset)
+	if counted == nil { // else the byte offset says where it is
+		e.Record, e.Line = record, spot
+	}
+	return e
+}
+
+// countLines gives the lines, from 1, on which two offsets of a file lie, the first being no later than the second.
+func (s *source) countLines(ctx context.Context, path string, first, second int64) (a, b int64, err error) {
+	r, err := s.store.Open(ctx, path, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	count := func(n int64) (lines int64, err error) {
+		buf := make([]byte, 64<<10)
+		for n > 0 {
+			m, err := io.ReadFull(r, buf[:min(n, int64(len(buf)))])
+			lines += int64(bytes.Count(buf[:m], []byte("\n")))
+			if n -= int64(m); err != nil {
+				return lines, err
+			}
+		}
+		return lines, nil
+	}
+	if a, err = count(first); err != nil {
+		return 0, 0, err
+	}
+	b, err = count(second - first)
+	return a + 1, a + b + 1, err
+}

@@ -1,0 +1,109 @@
+package publish
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+// ManifestFormat is the newest format of manifests that this version writes and reads.
+const ManifestFormat = 1
+
+// Manifest is what a run leaves at each of its sinks, last: what was published there, checkable by a stranger. The sums of
+// the artifacts can be checked with `xxhsum -H128`.
+type Manifest struct {
+	Format      int                `json:"clinkctl_manifest"`
+	Outcome     runstate.Outcome   `json:"outcome"`
+	Run         runstate.Token     `json:"run"`
+	Job         string             `json:"job"`
+	Key         string             `json:"key,omitempty"`
+	Again       int                `json:"again,omitempty"`
+	Attempts    int                `json:"attempts"` // number of the last one that staged an artifact of the run
+	Guarantee   string             `json:"guarantee"`
+	Fingerprint string             `json:"fingerprint"` // of the source
+	Columns     []runstate.Column  `json:"columns"`
+	Rows        int64              `json:"rows"`
+	Bytes       int64              `json:"bytes"`
+	Artifacts   []ManifestArtifact `json:"artifacts"`
+	Lost        []LostArtifact     `json:"lost,omitempty"` // of outcome partial
+}
+
+// ManifestArtifact is one artifact of a manifest.
+type ManifestArtifact struct {
+	Name   string `json:"name"`
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"`
+}
+
+// LostArtifact is an artifact that was declared lost, and the ranges of the source that are missing with it.
+type LostArtifact struct {
+	ManifestArtifact
+	Why    string      `json:"why"`
+	Ranges []LostRange `json:"ranges"`
+}
+
+// LostRange is a piece of the source that is missing.
+type LostRange struct {
+	Part string `json:"part"`
+	From int64  `json:"from"`
+	To   int64  `json:"to"`
+}
+
+// manifest gives the manifest of a sink, as bytes. It is a pure function of begun, the kept units and what is resolved, so
+// that every process that finishes a run makes the same one.
+func manifest(s *runstate.State, sink int) (runstate.Outcome, []byte, error) {
+	b := s.Begun
+	m := Manifest{Format: ManifestFormat, Outcome: runstate.Done, Run: b.Run, Job: b.Job, Key: b.Key, Again: b.Again,
+		Guarantee: b.Guarantee, Fingerprint: b.Fingerprint, Columns: b.Columns, Artifacts: []ManifestArtifact{}}
+	if len(s.Lost()) > 0 { // at any sink: the set is decided together
+		m.Outcome = runstate.Partial
+	}
+	if len(s.Resolved) > 0 {
+		m.Guarantee += ", but for what a person has resolved"
+	}
+	for _, u := range s.Units {
+		if u.Dropped {
+			continue
+		}
+		m.Attempts = max(m.Attempts, u.Attempt)
+		for _, h := range u.Handles {
+			if h.Sink == sink {
+				m.add(s, u.Unit, h)
+			}
+		}
+	}
+	data, err := json.MarshalIndent(m, "", "  ")
+	return m.Outcome, append(data, '\n'), err
+}
+
+func (m *Manifest) add(s *runstate.State, u runstate.Unit, h runstate.Handle) {
+	a := ManifestArtifact{Name: h.Name, Rows: h.Rows, Bytes: h.Bytes, Digest: h.Digest}
+	if r := s.Resolved[h.ID()]; r.As == runstate.AsLost {
+		lost := LostArtifact{ManifestArtifact: a, Why: r.Why}
+		for _, r := range u.Ranges {
+			lost.Ranges = append(lost.Ranges, LostRange{s.Begun.Splits[r.Split].Part, r.From, r.To})
+		}
+		m.Lost = append(m.Lost, lost)
+		return
+	}
+	m.Artifacts = append(m.Artifacts, a)
+	m.Rows += h.Rows
+	m.Bytes += h.Bytes
+}
+
+// ReadManifest reads a manifest, which may be of any version that wrote one.
+func ReadManifest(data []byte) (*Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("it is not a manifest: %w", err)
+	}
+	switch {
+	case m.Format < 1:
+		return nil, fmt.Errorf("it is not a manifest of clinkctl")
+	case m.Format > ManifestFormat:
+		return nil, fmt.Errorf("it is a manifest of format %d, and this clinkctl knows up to %d", m.Format, ManifestFormat)
+	}
+	return &m, nil
+}

@@ -1,0 +1,148 @@
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// MarkFormat is the newest format of key marks that this version writes and reads.
+const MarkFormat = 1
+
+// Mark is the decision of a run that has a key, where every other process can find it: the journal up to what the decision
+// rests on, and the manifests that whoever finishes the run publishes.
+type Mark struct {
+	Format     int            `json:"clinkctl_mark"`
+	Run        runstate.Token `json:"run"`
+	Key        string         `json:"key"`
+	Again      int            `json:"again,omitempty"`
+	PlanDigest string         `json:"plan_digest"`
+	Journal    string         `json:"journal"`   // lines
+	Manifests  []string       `json:"manifests"` // by sink of the plan
+
+	state *runstate.State // fold of Journal
+}
+
+// State is the fold of the mark's journal: an undecided run that the gate lets through.
+func (m *Mark) State() *runstate.State { return m.state }
+
+// MarkName gives the name of the note that holds the mark of a key at some destinations, which are named by their
+// identities, in any order.
+func MarkName(key string, again int, sinks []stage.Sink) string {
+	var ids []string
+	for _, s := range sinks {
+		ids = append(ids, s.Identity())
+	}
+	slices.Sort(ids)
+	text := fmt.Sprintf("%q %d %q", key, again, ids)
+	_, hex, _ := strings.Cut(runstate.DigestOf([]byte(text)), ":")
+	return stage.MarkNote(hex)
+}
+
+// home is the sink that keeps the mark: the one whose identity sorts first, whatever order the job lists them in.
+func home(sinks []stage.Sink) stage.Sink {
+	return slices.MinFunc(sinks, func(a, b stage.Sink) int { return cmp.Compare(a.Identity(), b.Identity()) })
+}
+
+// FindMark looks for the mark of a key at its destinations. There is none if both results are nil. What it returns is
+// durable, and its journal passes the gate.
+func FindMark(ctx context.Context, key string, again int, sinks []stage.Sink) (*Mark, error) {
+	name := MarkName(key, again, sinks)
+	data, err := home(sinks).Note(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for the key's mark: %w", err)
+	}
+	m, err := readMark(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if m.Key != key || m.Again != again || len(m.Manifests) != len(sinks) {
+		return nil, &BadMarkError{Name: name, Err: fmt.Errorf("it is of key %q, of %d sinks", m.Key, len(m.Manifests))}
+	}
+	return m, nil
+}
+
+// BadMarkError says that a key's mark at the destination cannot be read: whether the key is committed is unknown.
+type BadMarkError struct {
+	Name string
+	Err  error
+}
+
+func (e *BadMarkError) Error() string { return fmt.Sprintf("the key's mark %s: %v", e.Name, e.Err) }
+
+func (e *BadMarkError) Unwrap() error { return e.Err }
+
+func readMark(name string, data []byte) (*Mark, error) {
+	var m Mark
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&m); err != nil {
+		return nil, &BadMarkError{name, err}
+	}
+	if m.Format < 1 || m.Format > MarkFormat {
+		return nil, &BadMarkError{name, fmt.Errorf("it has format %d, and this clinkctl knows up to %d", m.Format, MarkFormat)}
+	}
+	state, err := runstate.ParseLines(name, []byte(m.Journal))
+	if err != nil {
+		return nil, &BadMarkError{name, err}
+	}
+	if err := Gate(state); err != nil {
+		return nil, &BadMarkError{name, err}
+	}
+	if state.Begun.Run != m.Run {
+		return nil, &BadMarkError{name, fmt.Errorf("it is of run %s and holds the journal of run %s", m.Run, state.Begun.Run)}
+	}
+	m.state = state
+	return &m, nil
+}
+
+// Gate is the one rule that lets a run be committed: what is prepared tiles the source, in every sink. It is a pure
+// function of the fold.
+func Gate(s *runstate.State) error {
+	if s.Decision == runstate.Abort {
+		return errors.New("the run is decided to abort")
+	}
+	return s.Tiled()
+}
+
+var errMarkThere = errors.New("a mark of the key is there already")
+
+// putMark makes the run's mark at its home, whole and durable, or finds that one is there.
+func (s *Settler) putMark(ctx context.Context) error {
+	b := s.state().Begun
+	lines, err := s.Journal.Lines()
+	if err != nil {
+		return err
+	}
+	m := Mark{Format: MarkFormat, Run: b.Run, Key: b.Key, Again: b.Again, PlanDigest: b.PlanDigest, Journal: string(lines)}
+	for i := range b.Sinks {
+		_, text, err := manifest(s.state(), i)
+		if err != nil {
+			return err
+		}
+		m.Manifests = append(m.Manifests, string(text))
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	err = home(s.Sinks).PutNote(ctx, MarkName(b.Key, b.Again, s.Sinks), append(data, '\n'))
+	if errors.Is(err, fs.ErrExist) {
+		return errMarkThere
+	}
+	if err != nil {
+		return fmt.Errorf("make the key's mark: %w", err)
+	}
+	return nil
+}

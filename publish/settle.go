@@ -1,0 +1,256 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// Settler decides one run and finishes it. Nothing else commits or aborts. It may be stopped, or die, between any two
+// steps: another one goes on from the journal.
+type Settler struct {
+	Journal  *runstate.Journal
+	Sinks    []stage.Sink // in the order of the run's plan
+	Here     func() error // fails unless the run's folder is still the one that is locked
+	Patience Patience
+	Log      *slog.Logger
+	Stop     <-chan struct{} // when closed, no further publishing or aborting is started
+	Finished func()          // called after each artifact that was finished; may be nil
+}
+
+// Unfinished says which artifacts keep a run from its end.
+type Unfinished struct{ Problems []Problem }
+
+func (u *Unfinished) Error() string {
+	var lines []string
+	for _, p := range u.Problems {
+		lines = append(lines, p.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Person tells whether a person is needed: trying again will not help.
+func (u *Unfinished) Person() bool {
+	return slices.ContainsFunc(u.Problems, func(p Problem) bool { return p.Fate != Unknown })
+}
+
+// ForeignMark says that the key was decided by another run.
+type ForeignMark struct{ Mark *Mark }
+
+func (f *ForeignMark) Error() string {
+	return fmt.Sprintf("key %q was decided by run %s", f.Mark.Key, f.Mark.Run)
+}
+
+// OwnMark says that the run's own mark is at the destination, and its journal is not the one that the mark was made from:
+// the journal is older than the world.
+type OwnMark struct{ Mark *Mark }
+
+func (f *OwnMark) Error() string {
+	return fmt.Sprintf("run %s is decided by its key's mark, and its journal is older than that", f.Mark.Run)
+}
+
+// OlderError says that a destination shows more of a run than its journal knows.
+type OlderError struct{ What string }
+
+func (e *OlderError) Error() string {
+	return e.What + ": the journal is older than the destination"
+}
+
+var (
+	// ErrStopped says that something was left undone because it was asked to stop.
+	ErrStopped = errors.New("stopped")
+	// ErrDecided says that a run cannot be aborted since it is decided to commit.
+	ErrDecided = errors.New("the run is decided to commit")
+)
+
+func (s *Settler) state() *runstate.State { return s.Journal.State() }
+
+func (s *Settler) at(sink int) committer { return committer{s.Sinks[sink], s.Patience, s.Log} }
+
+func (s *Settler) stopped() bool {
+	select {
+	case <-s.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Survey looks at everything that an undecided run has prepared, and at what else the destination shows of it. Units whose
+// stage is gone are dropped: their ranges are open again. A run that the world shows to be decided is decided here.
+func (s *Settler) Survey(ctx context.Context) error {
+	mark, err := s.findMark(ctx)
+	if err != nil {
+		return err
+	}
+	if mark != nil {
+		return s.decideBy(mark)
+	}
+	if err := s.checkVisible(ctx); err != nil {
+		return err
+	}
+	units, err := s.inspectUnits(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(units, func(u surveyed) bool { return u.published != "" }) {
+		return s.decideByWorld(ctx, units)
+	}
+	for _, u := range units {
+		if u.gone == "" {
+			continue
+		}
+		if err := s.drop(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Settler) findMark(ctx context.Context) (*Mark, error) {
+	b := s.state().Begun
+	if b.Key == "" {
+		return nil, nil
+	}
+	mark, err := FindMark(ctx, b.Key, b.Again, s.Sinks)
+	if err != nil || mark == nil {
+		return nil, err
+	}
+	if mark.Run != b.Run {
+		return nil, &ForeignMark{mark}
+	}
+	lines, err := s.Journal.Lines()
+	if err != nil {
+		return nil, err
+	}
+	if string(lines) != mark.Journal {
+		return nil, &OwnMark{mark}
+	}
+	return mark, nil
+}
+
+// checkVisible fails where a destination shows an artifact of the run that the journal does not know.
+func (s *Settler) checkVisible(ctx context.Context) error {
+	known := map[runstate.HandleID]bool{}
+	for h := range s.state().Kept() {
+		known[h.ID()] = true
+	}
+	for i, sink := range s.Sinks {
+		lister, ok := sink.(stage.Lister)
+		if !ok {
+			continue
+		}
+		names, err := lister.Visible(ctx, s.state().Begun.Run)
+		if err != nil {
+			return fmt.Errorf("list the run's artifacts in %s: %w", s.state().Begun.Sinks[i].To, err)
+		}
+		for _, name := range names {
+			if !known[runstate.HandleID{Sink: i, Name: name}] {
+				return &OlderError{fmt.Sprintf("%s in %s is not in the journal", name, s.state().Begun.Sinks[i].To)}
+			}
+		}
+	}
+	return nil
+}
+
+// surveyed is what the sinks show of a kept unit.
+type surveyed struct {
+	unit      runstate.Unit
+	published string // name of an artifact of it that is published, "" if none is
+	gone      string // what was seen of one that is gone
+}
+
+func (s *Settler) inspectUnits(ctx context.Context) ([]surveyed, error) {
+	var units []surveyed
+	var problems []Problem
+	for _, u := range s.state().Units {
+		if u.Dropped {
+			continue
+		}
+		seen := surveyed{unit: u.Unit}
+		for _, h := range u.Handles {
+			e, err := s.at(h.Sink).look(ctx, h)
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err != nil || e.State == stage.Foreign:
+				problems = append(problems, *verdict(h, e, err))
+			case e.State == stage.Published:
+				seen.published = h.Name
+			case e.State == stage.Gone:
+				seen.gone = fmt.Sprintf("%s: %s", h.Name, e.Detail)
+			}
+		}
+		units = append(units, seen)
+	}
+	if len(problems) > 0 {
+		return nil, &Unfinished{problems}
+	}
+	return units, nil
+}
+
+// decideByWorld handles an undecided run of which something is published: the decision was made, and the journal lost it.
+func (s *Settler) decideByWorld(ctx context.Context, units []surveyed) error {
+	i := slices.IndexFunc(units, func(u surveyed) bool { return u.published != "" })
+	if err := s.state().Tiled(); err != nil {
+		return &OlderError{fmt.Sprintf("%s is published, and %v", units[i].published, err)}
+	}
+	s.Log.Warn("an artifact is published already: the decision was commit", "artifact", units[i].published)
+	return s.Decide(ctx)
+}
+
+func (s *Settler) drop(ctx context.Context, u surveyed) error {
+	s.Log.Warn("a staged artifact is gone; its rows are read again", "subtask", u.unit.Subtask, "checkpoint", u.unit.Checkpoint, "seen", u.gone)
+	if err := s.Journal.Append(runstate.Record{Dropped: &runstate.Dropped{UnitID: u.unit.ID(), Why: u.gone}}); err != nil {
+		return err
+	}
+	for _, h := range u.unit.Handles {
+		if err := s.Sinks[h.Sink].Abort(ctx, h); err != nil {
+			// Not the run's loss: the unit does not count any more, and the sweep before the end tries again.
+			s.Log.Warn("what is left of a dropped unit could not be removed", "artifact", h.Name, "error", err)
+		}
+	}
+	return nil
+}
+
+// Decide decides to commit. The run has been surveyed since its last unit was prepared. For a run with a key the decision
+// is the mark; only then is it journaled.
+func (s *Settler) Decide(ctx context.Context) error {
+	if err := Gate(s.state()); err != nil {
+		return err
+	}
+	if err := s.Here(); err != nil {
+		return err
+	}
+	b := s.state().Begun
+	if b.Key == "" {
+		return s.decide(nil)
+	}
+	err := s.putMark(ctx)
+	if err != nil && !errors.Is(err, errMarkThere) {
+		return err
+	}
+	mark, err := s.findMark(ctx) // read back: what stands there is the decision
+	if err != nil {
+		return err
+	}
+	if mark == nil {
+		return fmt.Errorf("the key's mark is not there after it was made")
+	}
+	return s.decideBy(mark)
+}
+
+func (s *Settler) decideBy(mark *Mark) error { return s.decide(mark.Manifests) }
+
+func (s *Settler) decide(manifests []string) error {
+	if s.state().Decision == runstate.Commit {
+		return nil
+	}
+	return s.Journal.Append(runstate.Record{Decided: &runstate.Decided{Decision: runstate.Commit, Manifests: manifests}})
+}

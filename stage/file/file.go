@@ -119,28 +119,8 @@ func (s *sink) resolve(create bool) error {
 	return nil
 }
 
-// mkdir makes a folder durably, and its parents. The deepest folder that exists may be one that a dead process made and
-// did not live to sync.
+// mkdir makes a folder durably, and its parents.
 func (s *sink) mkdir(dir string) error {
-	deepest := dir
-	for deepest != "/" {
-		_, err := s.fsys.Stat(deepest)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		deepest = path.Dir(deepest)
-	}
-	// A parent that may not be opened belongs to somebody else, who has made this folder and not we: ours would have been
-	// refused at its own sync.
-	if _, err := vfs.MkdirAll(s.fsys, deepest); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	if deepest == dir {
-		return nil
-	}
 	made, err := vfs.MkdirAll(s.fsys, dir)
 	s.made = append(s.made, made...)
 	return err

@@ -1,0 +1,3 @@
+module github.com/clinkctl/clinkctl/docs/model
+
+go 1.26

@@ -95,7 +95,7 @@ func (e *Engine) chooseOwn(runs []Entry, w want, tried map[runstate.Token]error)
 		if !w.is(s.Begun) || s.Ended != nil && s.Ended.Outcome == runstate.Aborted {
 			continue
 		}
-		if _, done := tried[r.Run]; done && s.Ended == nil {
+		if _, done := tried[r.Run]; done {
 			continue
 		}
 		if s.Ended != nil {

@@ -1,9 +1,11 @@
 package pipeline_test
 
 import (
+	"path"
 	"testing"
 
 	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 func TestRunExportsEveryRowOnce(t *testing.T) {
@@ -25,4 +27,26 @@ func TestRunExportsEveryRowOnce(t *testing.T) {
 			t.Logf("%d operations", w.mem.Ops())
 		})
 	}
+}
+
+// Without a key a run counts only while its manifest is at the destination.
+func TestARunWithoutKeyCountsWhileItsManifestIsThere(t *testing.T) {
+	w := newWorld(t, 1, 24)
+	e, _ := w.process()
+	first := e.Run(t.Context(), w.plan(), "", 0)
+	out := w.mem.Outside()
+	for _, dir := range []string{outA, outB} {
+		names, err := out.List(dir)
+		must(t, err)
+		for _, name := range names {
+			if name != stage.Hidden {
+				must(t, out.Remove(path.Join(dir, name)))
+			}
+		}
+	}
+	again := e.Run(t.Context(), w.plan(), "", 0)
+	if pipeline.WorstOf(again) != pipeline.Done || again[0].Already || again[0].Run == first[0].Run {
+		t.Fatal(show(again))
+	}
+	w.checkWhole(t, sourceRows(24))
 }

@@ -239,6 +239,18 @@ func TestAllocatedBytesAreZerosAfterPowerLoss(t *testing.T) {
 	same(t, m.Used(), used)
 }
 
+func TestLostAllocationTakesNoSpace(t *testing.T) {
+	m := vfs.NewMem(1)
+	putDurable(t, m, "/a", "")
+	empty := m.Used()
+	f, err := m.OpenAppend("/a")
+	must(t, err)
+	must(t, f.Allocate(3*page))
+	same(t, m.Used(), empty+3*page)
+	m.LoseUnsynced()
+	same(t, m.Used(), empty)
+}
+
 func TestProcessDeathLeavesWhatWasWritten(t *testing.T) {
 	m := vfs.NewMem(1)
 	put(t, m, "/a", "x")

@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -182,7 +183,16 @@ func TestPlanMayInterfere(t *testing.T) {
 
 func TestOperationsOfManyGoroutinesAreOneAfterAnother(t *testing.T) {
 	m := vfs.NewMem(1)
-	m.OnOp(vfs.DieAt(100))
+	die, inside := vfs.DieAt(100), false
+	m.OnOp(func(op vfs.Op) vfs.Fault {
+		if inside {
+			t.Error("two operations at once")
+		}
+		inside = true
+		runtime.Gosched()
+		inside = false
+		return die(op)
+	})
 	p := m.Process()
 	var group sync.WaitGroup
 	for i := range 8 {

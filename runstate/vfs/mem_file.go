@@ -226,13 +226,3 @@ func (f *memFile) Stat() (info Info, err error) {
 }
 
 func (f *memFile) Close() error { return f.close(OpClose) }
-
-func (h *handle) close(name string) error {
-	return h.process.run(Op{Name: name, Path: h.name}, func(fault Fault) error {
-		if err := h.check(); err != nil {
-			return err
-		}
-		h.release()
-		return fault.err
-	})
-}

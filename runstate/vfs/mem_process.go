@@ -1,7 +1,5 @@
 package vfs
 
-import "io/fs"
-
 // Process is the view that one process has of a Mem. After its death every operation on it, and on the files and locks
 // it opened, is ErrCrashed for ever, so that a goroutine left behind cannot touch the world after.
 type Process struct {
@@ -108,66 +106,4 @@ func (p *Process) do(op Op, act func() error) error {
 		}
 		return fault.err
 	})
-}
-
-func (m *Mem) current() *Process {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.main
-}
-
-// The methods of FS, of the process that each crash replaces.
-
-func (m *Mem) Create(name string) (File, error)     { return m.current().Create(name) }
-func (m *Mem) Open(name string) (File, error)       { return m.current().Open(name) }
-func (m *Mem) OpenAppend(name string) (File, error) { return m.current().OpenAppend(name) }
-func (m *Mem) Link(oldname, newname string) error   { return m.current().Link(oldname, newname) }
-func (m *Mem) Rename(oldname, newname string) error { return m.current().Rename(oldname, newname) }
-func (m *Mem) RenameNoReplace(oldname, newname string) error {
-	return m.current().RenameNoReplace(oldname, newname)
-}
-func (m *Mem) Remove(name string) error           { return m.current().Remove(name) }
-func (m *Mem) Stat(name string) (Info, error)     { return m.current().Stat(name) }
-func (m *Mem) Mkdir(name string) error            { return m.current().Mkdir(name) }
-func (m *Mem) List(name string) ([]string, error) { return m.current().List(name) }
-func (m *Mem) SyncDir(name string) error          { return m.current().SyncDir(name) }
-func (m *Mem) Lock(name string) (Locked, error)   { return m.current().Lock(name) }
-func (m *Mem) Kind(name string) (string, error)   { return m.current().Kind(name) }
-func (m *Mem) Real(name string) (string, error)   { return m.current().Real(name) }
-
-// handle is what an open file and a lock have in common.
-type handle struct {
-	process *Process
-	world   uint64
-	node    *node
-	name    string
-	closed  bool
-}
-
-func (p *Process) newHandle(n *node, name string) *handle {
-	h := &handle{process: p, world: p.mem.world, node: n, name: name}
-	p.handles[h] = struct{}{}
-	n.open++
-	return h
-}
-
-func (h *handle) check() error {
-	if h.world != h.process.mem.world {
-		return ErrCrashed
-	}
-	if h.closed {
-		return fs.ErrClosed
-	}
-	return nil
-}
-
-// release gives back what the handle holds; it is not called in another world.
-func (h *handle) release() {
-	h.closed = true
-	delete(h.process.handles, h)
-	if h.node.holder == h {
-		h.node.holder = nil
-	}
-	h.node.open--
-	h.process.mem.reap(h.node)
 }

@@ -53,7 +53,7 @@ type Dirs interface {
 	Mkdir(name string) error
 	// List gives the names in a directory, sorted.
 	List(name string) ([]string, error)
-	// SyncDir makes the directory's entries durable.
+	// SyncDir makes the directory's entries durable; a file system that cannot sync directories answers ErrUnsupported.
 	SyncDir(name string) error
 }
 

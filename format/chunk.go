@@ -43,14 +43,15 @@ type Chunker struct {
 	// file's beginning, and moves with each.
 	At int64
 
-	r     io.Reader
-	split Splitter
-	size  int
-	carry []byte // what was read beyond the last chunk
-	spare []byte // the memory under carry, from its beginning
-	eof   bool
-	added bool // a line end was added that the file lacks
-	err   error
+	r       io.Reader
+	split   Splitter
+	size    int
+	carry   []byte // what was read beyond the last chunk
+	spare   []byte // the memory under carry, from its beginning
+	eof     bool   // carry is all there is
+	added   bool   // a line end was added that the file lacks
+	drained bool   // the reader has nothing more
+	err     error
 }
 
 // NewChunker makes a Chunker of blocks of about size bytes (0: BlockSize). r stands at the beginning of a record.
@@ -83,9 +84,9 @@ func (c *Chunker) next(buf []byte, limit Limit) (Chunk, error) {
 		c.carry = c.carry[end:]
 		return c.chunk(buf, rows), nil
 	}
-	buf = append(withCapacity(buf[:0], max(c.size, len(c.carry))+Slack+1), c.carry...)
+	buf = append(withCapacity(buf[:0], max(c.size, len(c.carry))+1+Slack+1), c.carry...)
 	c.carry = c.spare[:0]
-	seen := 0 // so many bytes are known to hold no record's end
+	seen := 0 // no record ends where the chunk could, in so many bytes
 	for want := max(c.size, len(buf)); ; want = min(2*want, MaxRecord+c.size) {
 		var err error
 		if buf, err = c.fill(buf, want); err != nil {
@@ -99,8 +100,9 @@ func (c *Chunker) next(buf []byte, limit Limit) (Chunk, error) {
 			return c.chunk(buf[:end], rows), nil
 		}
 		if len(buf) >= c.size || c.eof {
-			if err := c.unfinished(buf); err != nil {
-				return Chunk{}, err
+			skip := c.split.Last(buf)
+			if err := c.unfinished(buf[skip:], c.At+int64(skip)); err != nil {
+				return c.before(buf, skip, limit, err)
 			}
 			seen = len(buf)
 		}
@@ -109,7 +111,8 @@ func (c *Chunker) next(buf []byte, limit Limit) (Chunk, error) {
 
 // cut tells where a chunk ends that begins with b, and how many records it has if the limit bounds them; 0 if b does not
 // reach far enough to tell. Of what is remaining, a chunk is the first block of whole records, or its first record; it
-// is shorter if a limit says so. b[:seen] is known to have no record's end.
+// is shorter if a limit says so. In b[:seen] no record ends where a
+// chunk could.
 func (c *Chunker) cut(b []byte, limit Limit, seen int) (end int, rows int64) {
 	all := c.eof
 	if limit.Rows > 0 {
@@ -144,40 +147,50 @@ func (c *Chunker) cutBytes(b []byte, limit int64, all bool, seen int) int {
 		}
 		return c.split.Last(b)
 	}
-	if seen < c.size {
-		if end := c.split.Last(b[:c.size]); end > 0 {
-			return end
-		}
+	if end := c.split.Last(b[:c.size]); end > 0 {
+		return end
 	}
 	return c.split.After(b, max(c.size, seen+1))
 }
 
-// fill reads until buf has want bytes, or to the end.
+// fill reads until buf has more than want bytes, or to the end. An end beyond want is not taken notice of yet, even if the
+// reader has told: what is done must not depend on when it tells.
 func (c *Chunker) fill(buf []byte, want int) ([]byte, error) {
-	buf = withCapacity(buf, want+Slack+1)
-	for len(buf) < want && !c.eof {
-		n, err := c.r.Read(buf[len(buf):want])
+	buf = withCapacity(buf, want+1+Slack+1)
+	for len(buf) <= want && !c.drained {
+		n, err := c.r.Read(buf[len(buf) : want+1])
 		buf = buf[:len(buf)+n]
-		switch {
-		case err == io.EOF:
-			c.eof = true
-			if len(buf) > 0 && buf[len(buf)-1] != '\n' {
-				buf = append(buf, '\n')
-				c.added = true
-			}
-		case err != nil:
+		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("read at byte %d: %w", c.At+int64(len(buf)), err)
+		}
+		c.drained = err == io.EOF
+	}
+	if len(buf) <= want && !c.eof {
+		c.eof = true
+		if len(buf) > 0 && buf[len(buf)-1] != '\n' {
+			buf = append(buf, '\n')
+			c.added = true
 		}
 	}
 	return buf, nil
 }
 
-// unfinished gives the reason why no more is read for the record that b, after some whole ones, ends with: nil if there is
+// before gives the whole records before one that does not end, and keeps that for the next call; its error if there are
 // none.
-func (c *Chunker) unfinished(b []byte) error {
-	skip := c.split.Last(b)
-	start := c.At + int64(skip)
-	b = b[skip:]
+func (c *Chunker) before(buf []byte, end int, limit Limit, err error) (Chunk, error) {
+	if end == 0 {
+		return Chunk{}, err
+	}
+	c.keep(buf[end:])
+	rows := 0
+	if limit.Rows > 0 {
+		_, rows = c.split.Rows(buf[:end], math.MaxInt32)
+	}
+	return c.chunk(buf[:end], int64(rows)), nil
+}
+
+// unfinished gives the reason why no more is read for the record that begins with b, at offset start: nil if there is none.
+func (c *Chunker) unfinished(b []byte, start int64) error {
 	if u, ok := c.split.(Unfinished); ok {
 		known := b
 		if c.added && len(b) > 0 {

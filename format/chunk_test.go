@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/csv"
 )
@@ -35,8 +36,10 @@ func readers(b []byte) map[string]io.Reader {
 }
 
 // chunks reads everything, with limits as a checkpoint has them: counted down, and begun again when they are reached.
-func chunks(t interface{ Fatalf(string, ...any) }, c *format.Chunker, limit format.Limit) (all []string, err error) {
+// Each chunk is decoded, too.
+func chunks(t interface{ Fatalf(string, ...any) }, c *format.Chunker, limit format.Limit, d format.Decoder) (all []string, err error) {
 	var buf []byte
+	var batch columnar.Batch
 	left := limit
 	at := int64(0)
 	for {
@@ -54,6 +57,11 @@ func chunks(t interface{ Fatalf(string, ...any) }, c *format.Chunker, limit form
 			t.Fatalf("chunk is at %d for %d bytes, want at %d", chunk.At, chunk.Source, at)
 		}
 		at += chunk.Source
+		if d != nil {
+			if err := d.Decode(chunk.Data, chunk.At, &batch); err != nil {
+				return all, err
+			}
+		}
 		all = append(all, fmt.Sprintf("%q %d %d", chunk.Data, chunk.Source, chunk.Rows))
 		left.Bytes -= min(chunk.Source, left.Bytes)
 		left.Rows -= min(chunk.Rows, left.Rows)
@@ -96,7 +104,7 @@ func TestChunks(t *testing.T) {
 	} {
 		for how, r := range readers([]byte(test.file)) {
 			t.Run(test.name+"/"+how, func(t *testing.T) {
-				got, err := chunks(t, format.NewChunker(r, newCSV(t), test.size), test.limit)
+				got, err := chunks(t, format.NewChunker(r, newCSV(t), test.size), test.limit, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,16 +121,22 @@ func TestChunksDependOnBytesAlone(t *testing.T) {
 		file := rapid.SliceOfN(rapid.SampledFrom([]byte("\"\"\n\n\n\r,ab")), 0, 80).Draw(t, "file")
 		size := rapid.IntRange(1, 20).Draw(t, "size")
 		limit := format.Limit{Bytes: int64(rapid.IntRange(0, 30).Draw(t, "bytes")), Rows: int64(rapid.IntRange(0, 5).Draw(t, "rows"))}
-		var first []string
-		var firstErr string
-		for how, r := range readers(file) {
-			got, err := chunks(t, format.NewChunker(r, newCSV(t), size), limit)
-			if first == nil {
-				first, firstErr = append(got, ""), fmt.Sprint(err)
-				continue
+		read := func(r io.Reader) (all []string) {
+			d, err := newCSV(t).NewDecoder(nil, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if diff := cmp.Diff(first, append(got, "")); diff != "" || fmt.Sprint(err) != firstErr {
-				t.Fatalf("%s: %v, first %s\n%s", how, err, firstErr, diff)
+			all, err = chunks(t, format.NewChunker(r, newCSV(t), size), limit, d)
+			var e *format.DataError
+			if errors.As(err, &e) {
+				all = append(all, fmt.Sprintf("a fault in the record at %d", e.Start))
+			}
+			return append(all, "end")
+		}
+		want := read(bytes.NewReader(file))
+		for how, r := range readers(file) {
+			if diff := cmp.Diff(want, read(r)); diff != "" {
+				t.Fatalf("%s: %s", how, diff)
 			}
 		}
 	})
@@ -134,7 +148,7 @@ func TestCheckpointsDoNotDependOnBlocks(t *testing.T) {
 		file := rapid.SliceOfN(rapid.SampledFrom([]byte("\n\n,ab")), 0, 80).Draw(t, "file")
 		limit := format.Limit{Bytes: int64(rapid.IntRange(0, 30).Draw(t, "bytes")), Rows: int64(rapid.IntRange(0, 5).Draw(t, "rows"))}
 		cuts := func(size int) string {
-			got, err := chunks(t, format.NewChunker(bytes.NewReader(file), newCSV(t), size), limit)
+			got, err := chunks(t, format.NewChunker(bytes.NewReader(file), newCSV(t), size), limit, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +186,7 @@ func TestUnfinishedRecordIsLocated(t *testing.T) {
 		for how, r := range readers([]byte(test.file)) {
 			for _, size := range []int{1, 4, 100} {
 				for _, limit := range []format.Limit{{}, {Bytes: 1}, {Rows: 1}, {Bytes: 4}, {Bytes: 100}} {
-					_, err := chunks(t, format.NewChunker(r, newCSV(t), size), limit)
+					_, err := chunks(t, format.NewChunker(r, newCSV(t), size), limit, nil)
 					var e *format.DataError
 					if !errors.As(err, &e) {
 						t.Fatalf("%s/%s: %v", test.name, how, err)

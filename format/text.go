@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"unicode/utf8"
 )
 
 // BOM is the byte order mark of UTF-8.
@@ -51,4 +52,29 @@ func (s ByLine) Rows(b []byte, max int) (end, rows int) {
 		end += i + 1
 	}
 	return end, rows
+}
+
+// RefuseUTF16 gives a *DataError if a file begins with a byte order mark of UTF-16.
+func RefuseUTF16(start []byte) error {
+	for mark, name := range map[string]string{"\xff\xfe": "UTF-16LE", "\xfe\xff": "UTF-16BE"} {
+		if bytes.HasPrefix(start, []byte(mark)) {
+			return &DataError{Reason: "the file is " + name, Advice: "convert it, such as with iconv -f UTF-16 -t UTF-8"}
+		}
+	}
+	return nil
+}
+
+// AdviceUTF8 is the advice for a text that is not UTF-8.
+const AdviceUTF8 = "convert the file to UTF-8, such as with iconv -f WINDOWS-1252 -t UTF-8"
+
+// NotUTF8 gives the place of the first byte that is not UTF-8, the text's length if all are.
+func NotUTF8(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(text)
 }

@@ -45,12 +45,16 @@ func (d *decoder) record(b []byte, start int, nul bool, out *columnar.Batch) (in
 		case how > recordOver:
 			return 0, fault(how, start, next)
 		case n == len(d.fields) || how == recordOver && n+1 < len(d.fields):
-			return 0, d.ragged(b, start, n+1, next, how)
+			n, next, how = d.rest(b, n+1, next, how)
+			if how != recordOver {
+				return 0, fault(how, start, next)
+			}
+			return 0, d.ragged(start, n)
 		}
 		if c := d.fields[n]; c >= 0 {
 			if err := d.value(b, f, c, nul, out); err != nil {
-				if ragged := d.ragged(b, start, n+1, next, how); ragged != nil {
-					return 0, ragged // a value is in the wrong column, most likely
+				if n, _, how = d.rest(b, n+1, next, how); how == recordOver && n != len(d.fields) {
+					return 0, d.ragged(start, n) // the value is in the wrong column, most likely
 				}
 				err.Start = int64(start)
 				return 0, err
@@ -63,16 +67,17 @@ func (d *decoder) record(b []byte, start int, nul bool, out *columnar.Batch) (in
 	}
 }
 
-// ragged makes the error of a record that has more or fewer fields than the header: nil if it has as many. n fields of it
-// end at b[next].
-func (d *decoder) ragged(b []byte, start, n, next int, how outcome) *format.DataError {
+// rest passes the rest of a record of which n fields are read. It gives how many fields there are, and how it ended.
+func (d *decoder) rest(b []byte, n, next int, how outcome) (int, int, outcome) {
 	for how == delimited {
 		_, next, how = d.scan(b, next)
 		n++
 	}
-	if n == len(d.fields) || how != recordOver {
-		return nil
-	}
+	return n, next, how
+}
+
+// ragged makes the error of a record that has more or fewer fields than the header.
+func (d *decoder) ragged(start, n int) *format.DataError {
 	return &format.DataError{Offset: int64(start), Start: int64(start),
 		Reason: fmt.Sprintf("the record has %s, and the header has %d", count(n, "field"), len(d.fields)),
 		Advice: "a field that holds a delimiter or a line end must be quoted"}
@@ -137,21 +142,9 @@ func checkText(b []byte, f field, nul bool, column *columnar.Column) *format.Dat
 		}
 	}
 	if !utf8.Valid(text) {
-		return refuse(f.from+invalidAt(text), column, text, "is not UTF-8", "convert the file, such as with iconv -f WINDOWS-1252 -t UTF-8")
+		return refuse(f.from+format.NotUTF8(text), column, text, "is not UTF-8", format.AdviceUTF8)
 	}
 	return nil
-}
-
-// invalidAt gives the place of the first byte that is not UTF-8.
-func invalidAt(text []byte) int {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return len(text)
 }
 
 func (d *decoder) refuseValue(f field, column *columnar.Column, text []byte, cause error) *format.DataError {

@@ -19,8 +19,8 @@ func (f *Format) Head(start []byte, whole bool) (int, error) {
 	if !whole && len(start) < len(format.BOM) {
 		return 0, format.ErrShort
 	}
-	if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
-		return 0, &format.DataError{Reason: "the file is UTF-16", Advice: "convert it to UTF-8, such as with iconv -f UTF-16 -t UTF-8"}
+	if err := format.RefuseUTF16(start); err != nil {
+		return 0, err
 	}
 	from := skipBlank(start, bomSize(start))
 	end := recordEnd(start, from, false)

@@ -127,16 +127,14 @@ func (s splitter) Unfinished(b []byte, whole bool) *format.DataError {
 		switch {
 		case how == delimited:
 			i = next
-		case how == recordOver:
-			return nil // not what the caller says it is; the parser will see
 		case how == afterQuote, how == cutOff && f.quoted && whole:
 			e := fault(how, start, f.open())
 			e.Reason = "this quote opens a field that does not end as a field must"
 			return e
-		case how == cutOff:
-			return nil
-		default:
+		case how == bareQuote:
 			return fault(how, start, next)
+		default:
+			return nil // it may end yet, or is for the decoder to see
 		}
 	}
 }

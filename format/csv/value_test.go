@@ -15,22 +15,6 @@ import (
 	"github.com/clinkctl/clinkctl/format/formattest"
 )
 
-// schemaOf reads "id:int64! name:string": ! is required.
-func schemaOf(t testing.TB, s string) *columnar.Schema {
-	t.Helper()
-	schema := &columnar.Schema{}
-	for _, word := range strings.Fields(s) {
-		name, kind, _ := strings.Cut(word, ":")
-		required := strings.HasSuffix(kind, "!")
-		typ, err := columnar.ParseType(strings.TrimSuffix(kind, "!"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		schema.Columns = append(schema.Columns, columnar.Column{Name: name, Type: typ, Required: required})
-	}
-	return schema
-}
-
 func TestDecode(t *testing.T) {
 	null := map[string]any{"null": "NULL"}
 	for _, test := range []struct {
@@ -59,7 +43,7 @@ func TestDecode(t *testing.T) {
 		{"not UTF-8 in a column of nobody's", "a:string", nil, "a,b\n1,\xff\x00\n", [][]string{{`"1"`}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			schema := schemaOf(t, test.schema)
+			schema := formattest.ParseSchema(test.schema)
 			b, err := formattest.Decode(mustNew(t, test.options), schema, []byte(test.file))
 			if err != nil {
 				t.Fatal(err)
@@ -95,6 +79,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"too many fields", "a:int64 b:string", "a,b\n1,x\n2,y,z,\n", 8, 8, "", "", "4 fields, and the header has 2"},
 		{"too many fields, values of other types", "a:int64 b:int64", "a,b\nx,1,2\n", 4, 4, "", "", "3 fields, and the header has 2"},
 		{"a doubled quote before too many fields", "a:int64", "a\n\"x\"\"\",\"y\"\"z\"\n", 2, 2, "", "", "2 fields, and the header has 1"},
+		{"too many fields, then a bare quote", "a:string", "a\n1,2,x\"\n", 7, 2, "", "", "a quote in a field"},
+		{"a wrong value, then a bare quote", "a:int64 b:string", "a,b\nx,2\"\n", 4, 4, "a", "x", "is not an int64"},
 		{"bare quote", "a:string b:string", "a,b\n1,x\n2,y\"z\"\n", 11, 8, "", "", "a quote in a field"},
 		{"text after a closing quote", "a:string b:string", "a,b\n1,x\n\"2\"x,y\n", 11, 8, "", "", "text after the closing quote"},
 		{"lone CR", "a:string b:string", "a,b\n1,x\ry\n", 7, 4, "", "", "a carriage return"},
@@ -111,7 +97,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"unmatched in the header", "a:string", "a,\"b\n1,2\n", 2, 0, "", "", "header: this quote opens"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := formattest.Decode(mustNew(t, nil), schemaOf(t, test.schema), []byte(test.file))
+			_, err := formattest.Decode(mustNew(t, nil), formattest.ParseSchema(test.schema), []byte(test.file))
 			e := dataError(t, err)
 			if e.Offset != test.offset || e.Start != test.start || e.Column != test.column || e.Value != test.value {
 				t.Errorf("offset %d, start %d, column %q, value %q, want %d, %d, %q, %q: %v", e.Offset, e.Start, e.Column, e.Value,
@@ -125,7 +111,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestHeaderTwiceIsFineWhereNobodyAsks(t *testing.T) {
-	schema := schemaOf(t, "a:string")
+	schema := formattest.ParseSchema("a:string")
 	b, err := formattest.Decode(mustNew(t, nil), schema, []byte("x,a,x\n1,2,3\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +155,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestEncode(t *testing.T) {
-	schema := schemaOf(t, "a:string b:int64 c:float64 d:decimal(5,2) e:timestamp f:bool")
+	schema := formattest.ParseSchema("a:string b:int64 c:float64 d:decimal(5,2) e:timestamp f:bool")
 	b := formattest.Of(schema, []string{"x", "1", "1.5", "2.5", "2026-11-30 00:00:00", "true"}, []string{"NULL", "NULL", "NULL", "NULL", "NULL", "NULL"},
 		[]string{"", "-5", "1e300", "-0.5", "2026-11-30 00:00:00.5", "false"}, []string{"a,b\"c", "0", "0", "0", "0001-01-01 00:00:00", "true"})
 	for _, test := range []struct {
@@ -198,7 +184,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"NULL alone on a line", "a:string", "NULL", "a blank line"},
 		{"NUL", "a:string b:string", "x\x00", "NUL byte"},
 	} {
-		schema := schemaOf(t, test.schema)
+		schema := formattest.ParseSchema(test.schema)
 		row := make([]string, len(schema.Columns))
 		row[0] = test.value
 		_, err := formattest.Encode(mustNew(t, nil), format.Target{Schema: schema}, formattest.Of(schema, row))
@@ -206,7 +192,7 @@ func TestEncodeRefuses(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	schema := schemaOf(t, "a:float64")
+	schema := formattest.ParseSchema("a:float64")
 	b := &columnar.Batch{Rows: 1, Columns: []columnar.Vector{{Valid: []byte{1}, F64: []float64{math.NaN()}}}}
 	if _, err := formattest.Encode(mustNew(t, nil), format.Target{Schema: schema}, b); !strings.Contains(dataError(t, err).Error(), "not finite") {
 		t.Error(err)
@@ -258,12 +244,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 	f := mustNew(t, map[string]any{"null": "NULL"})
 	for _, typ := range formattest.Types {
 		schema := &columnar.Schema{Columns: []columnar.Column{{Name: "v", Type: typ}}}
-		b := &columnar.Batch{}
-		b.Reset(1)
-		for _, text := range formattest.Corpus(typ) {
-			formattest.Add(b, 0, typ, text)
-			b.Rows++
-		}
+		b := formattest.CorpusBatch(typ)
 		file, err := formattest.Encode(f, format.Target{Schema: schema}, b)
 		if err != nil {
 			t.Fatal(err)
@@ -364,7 +345,7 @@ func checkCopy(t fataler, file []byte) {
 
 // Chunks of any size give the same rows and the same first error as the whole file.
 func TestChunkedDecodeAgrees(t *testing.T) {
-	schema := schemaOf(t, "x:string y:string")
+	schema := formattest.ParseSchema("x:string y:string")
 	f := mustNew(t, nil)
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "\"", "\"\"", ",", ",", "\n", "\n", "\r\n", "1,2\n", "\"\n\",\"\"\n"}), 0, 30).Draw(t, "body")
@@ -404,7 +385,7 @@ func TestChunkedDecodeAgrees(t *testing.T) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	schema := schemaOf(b, "id:int64 price:decimal(18,2) day:date at:timestamp score:float64 name:string note:string")
+	schema := formattest.ParseSchema("id:int64 price:decimal(18,2) day:date at:timestamp score:float64 name:string note:string")
 	f := mustNew(b, nil)
 	d, err := f.NewDecoder(schema, []byte("id,price,day,at,score,name,note\n"))
 	if err != nil {

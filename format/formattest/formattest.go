@@ -67,6 +67,29 @@ func decimals(precision, scale int) []string {
 	return all
 }
 
+// CorpusBatch gives the whole corpus of a type as a batch of one column.
+func CorpusBatch(t columnar.Type) *columnar.Batch {
+	b := &columnar.Batch{}
+	b.Reset(1)
+	for _, text := range Corpus(t) {
+		Add(b, 0, t, text)
+		b.Rows++
+	}
+	return b
+}
+
+// ParseSchema reads a schema such as "id:int64! name:string"; ! is required. Names have no spaces.
+func ParseSchema(text string) *columnar.Schema {
+	schema := &columnar.Schema{}
+	for _, word := range strings.Split(text, " ") {
+		name, kind, _ := strings.Cut(word, ":")
+		t, err := columnar.ParseType(strings.TrimSuffix(kind, "!"))
+		must(err)
+		schema.Columns = append(schema.Columns, columnar.Column{Name: name, Type: t, Required: strings.HasSuffix(kind, "!")})
+	}
+	return schema
+}
+
 // Schema gives a schema at random, of columns a, b, c and so on.
 func Schema() *rapid.Generator[*columnar.Schema] {
 	return rapid.Custom(func(t *rapid.T) *columnar.Schema {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/pipeline/job"
+)
+
+// Streams are where a command writes: results to Out, all else to Err.
+type Streams struct{ Out, Err io.Writer }
+
+// app is one call of the program.
+type app struct {
+	wiring  Wiring
+	streams Streams
+	err     *terminal // streams.Err, shared with a bar
+	log     *slog.Logger
+	code    pipeline.Code // of the results that were told
+	next    string        // command that is told last
+}
+
+// Main runs one command and gives its exit code.
+func Main(args []string, w Wiring, s Streams) int {
+	signal.Ignore(syscall.SIGPIPE) // whoever reads a report may stop reading: that is told by EPIPE, and quiet
+	a := &app{wiring: w, streams: s, err: &terminal{out: s.Err}}
+	a.log = slog.New(slog.NewTextHandler(a.err, nil))
+	root := a.root()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteC()
+	if err != nil {
+		a.fail(cmd, err)
+	}
+	if a.next != "" {
+		_, _ = fmt.Fprintf(s.Err, "next: %s\n", a.next) // nowhere else to tell it
+	}
+	return int(a.code)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "clinkctl",
+		Short: "Batch exactly-once export",
+		Long: "clinkctl reads a source, stages what it read durably but invisibly at the destination, and then publishes all of it,\n" +
+			"each row exactly once. A crash at any instant loses no row and repeats none: `clinkctl resume` finishes.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.streams.Out)
+	root.SetErr(a.streams.Err)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage("%w", err) })
+	root.AddCommand(a.runCommand(), a.planCommand(), a.resumeCommand(), a.statusCommand(), a.abandonCommand(),
+		a.resolveCommand(), a.journalCommand(), a.versionCommand())
+	return root
+}
+
+// usageError is a command line that cannot be followed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usage(text string, args ...any) error { return usageError{fmt.Errorf(text, args...)} }
+
+// args makes an argument check of cobra's a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage("%w: %s", err, cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// fail tells an error that is not a run's, and takes its code.
+func (a *app) fail(cmd *cobra.Command, err error) {
+	if errors.Is(err, syscall.EPIPE) {
+		return // the reader of a report has seen enough
+	}
+	code := codeOf(err)
+	a.code = pipeline.Worst(a.code, code)
+	if f, ok := errors.AsType[*pipeline.Failure](err); ok && f.Next != "" {
+		a.next = f.Next
+	}
+	if asks, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asks {
+		a.reportError(err, a.code)
+	}
+	_, _ = fmt.Fprintln(a.streams.Err, told(err)) // nowhere else to tell it
+}
+
+// codeOf is the exit code of an error. What comes from cobra itself is about the command line.
+func codeOf(err error) pipeline.Code {
+	if f, ok := errors.AsType[*pipeline.Failure](err); ok {
+		return f.Code
+	}
+	if _, ok := errors.AsType[*job.Problems](err); ok {
+		return pipeline.Usage
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return pipeline.Usage
+	}
+	return pipeline.World
+}
+
+// told is an error as a person reads it.
+func told(err error) string {
+	if problems, ok := errors.AsType[*job.Problems](err); ok {
+		return problems.Error()
+	}
+	return "clinkctl: " + err.Error()
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown" // it is only told to people
+	}
+	return name
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// option is a setting: a key of the job's file, a flag and a variable of the environment.
+type option struct {
+	path string // of the key; "" for what no file says
+	flag string // "" for the path with dashes
+	help string
+}
+
+// jobOptions are the settings of a job. Flags about sinks describe the first one.
+func jobOptions() []option {
+	return []option{
+		{"name", "", "name of the job (default: the file's name)"},
+		{"guarantee", "", "refuse to run without it: exactly_once"},
+		{"source.path", "from", "files to export, may have wildcards"},
+		{"source.format", "from-format", "format of the source (default: by extension)"},
+		{"source.columns", "columns", "columns, such as id:int64,amount:decimal(18,2)! (! where a value is required)"},
+		{"source.split_bytes", "", "cut larger files, such as 256MiB (default: by the number of subtasks)"},
+		{"sinks.0.to", "to", "folder to export to"},
+		{"sinks.0.format", "format", "format to write (default: the source's, copied unparsed)"},
+		{"subtasks", "", "writers of a run (default 1)"},
+		{"checkpoint.bytes", "", "bytes of source in an artifact (default 512MiB)"},
+		{"checkpoint.rows", "", "rows in an artifact (default: no bound)"},
+		{"on_pending", "", "undecided runs of the job that died: resume or abort (default resume)"},
+		{"on_empty", "", "a source without rows: skip, write or fail (default skip)"},
+		{"commit_wait", "", "how long a destination that does not answer is asked again (default 30s)"},
+		stateOption(), graceOption(),
+	}
+}
+
+func stateOption() option {
+	return option{"state", "", "state directory (default: ~/.local/state/clinkctl)"}
+}
+
+func graceOption() option {
+	return option{"grace", "", "from the first SIGTERM or SIGINT until everything is cancelled (default 8s)"}
+}
+
+// Settings of a command, not of a job.
+func keyOption() option {
+	return option{"", "key", "idempotency key: what was committed under it is done"}
+}
+func againOption() option { return option{"", "again", "the N-th further export of a committed key"} }
+func waitOption() option {
+	return option{"", "wait", "how long to wait for a run that another process holds (default 0s)"}
+}
+func progressOption() option {
+	return option{"", "progress", "auto, bar, lines, json or none (default auto: a bar on a terminal)"}
+}
+func logFormatOption() option { return option{"", "log-format", "text or json (default text)"} }
+
+// workOptions are those of commands that work on runs.
+func workOptions() []option {
+	return []option{waitOption(), progressOption(), logFormatOption()}
+}
+
+// name is the flag's name.
+func (o option) name() string {
+	if o.flag != "" {
+		return o.flag
+	}
+	return strings.NewReplacer(".", "-", "_", "-").Replace(o.path)
+}
+
+// env is the variable's name.
+func (o option) env() string {
+	return "CLINKCTL_" + strings.ToUpper(strings.ReplaceAll(o.name(), "-", "_"))
+}
+
+var inList = regexp.MustCompile(`\.\d+\.`)
+
+// listed tells whether the setting is one of an element of a list, which viper cannot lay over another one.
+func (o option) listed() bool { return inList.MatchString(o.path) }
+
+// key is the setting's key for viper.
+func (o option) key() string {
+	switch {
+	case o.path == "":
+		return "--" + o.flag
+	case o.listed():
+		return o.path
+	}
+	return strings.ReplaceAll(o.path, ".", delimiter)
+}
+
+// addFlags adds the flags of some settings. All are texts: what they hold is checked where the file's values are.
+func addFlags(flags *pflag.FlagSet, options ...option) {
+	for _, o := range options {
+		flags.String(o.name(), "", o.help)
+	}
+}

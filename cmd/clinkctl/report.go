@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/pipeline/job"
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+func addJSON(cmd *cobra.Command) {
+	cmd.Flags().Bool("json", false, "print one JSON object")
+}
+
+func asksJSON(cmd *cobra.Command) bool {
+	asks, err := cmd.Flags().GetBool("json")
+	return err == nil && asks
+}
+
+// printJSON prints one value as JSON. Fields are only ever added.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.streams.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// report is what a command says in JSON.
+type report struct {
+	Results  []pipeline.Result `json:"results"`
+	Code     pipeline.Code     `json:"code"`
+	Error    string            `json:"error,omitempty"`
+	Problems []string          `json:"problems,omitempty"` // of a job
+	Aside    *pipeline.Aside   `json:"aside,omitempty"`
+}
+
+// reportError prints an error that is not a run's as JSON.
+func (a *app) reportError(err error, code pipeline.Code) {
+	r := report{Results: []pipeline.Result{}, Code: code, Error: err.Error()}
+	if problems, ok := errors.AsType[*job.Problems](err); ok {
+		for _, p := range problems.List {
+			r.Problems = append(r.Problems, p.String())
+		}
+	}
+	if err := a.printJSON(r); err != nil && !errors.Is(err, syscall.EPIPE) {
+		a.log.Error("the report cannot be written", "error", err)
+	}
+}
+
+// tell tells results: what became of runs to Out, why and what to do next to Err.
+func (a *app) tell(cmd *cobra.Command, results []pipeline.Result, aside *pipeline.Aside) error {
+	a.code = pipeline.Worst(a.code, pipeline.WorstOf(results))
+	a.tellErrors(results)
+	if asksJSON(cmd) {
+		if results == nil {
+			results = []pipeline.Result{}
+		}
+		return a.printJSON(report{Results: results, Code: a.code, Aside: aside})
+	}
+	var text strings.Builder
+	for _, r := range results {
+		describe(&text, r)
+	}
+	if aside != nil {
+		describeAside(&text, aside)
+	}
+	_, err := io.WriteString(a.streams.Out, text.String())
+	return err
+}
+
+// tellErrors tells what went wrong, and keeps the command of the worst result for the end.
+func (a *app) tellErrors(results []pipeline.Result) {
+	worst := pipeline.Done
+	for _, r := range results {
+		for _, w := range r.Warnings {
+			a.log.Warn(w, "job", r.Job, "run", r.Run)
+		}
+		if r.Error != "" {
+			a.log.Error(r.Error, "job", r.Job, "run", r.Run, "code", int(r.Code))
+		}
+		if r.Next != "" && (a.next == "" || pipeline.Worst(worst, r.Code) != worst) {
+			a.next, worst = r.Next, r.Code
+		}
+	}
+}
+
+// describe says in a paragraph what became of a run.
+func describe(text *strings.Builder, r pipeline.Result) {
+	name := r.Job
+	if r.Key != "" {
+		name += " " + r.Key
+	}
+	if r.Run == "" { // nothing was begun: the error says all
+		return
+	}
+	rows := plural(r.Rows, "row", "rows") + " in " + plural(int64(r.Handles), "artifact", "artifacts")
+	switch {
+	case r.Already:
+		fmt.Fprintf(text, "%s: nothing to do: run %s committed this before (%s)\n", name, r.Run, rows)
+	case r.Outcome == runstate.Done:
+		fmt.Fprintf(text, "%s: committed by run %s: %s\n", name, r.Run, rows)
+	case r.Outcome == runstate.Partial:
+		fmt.Fprintf(text, "%s: run %s ended partial: the manifests name what of %s is lost\n", name, r.Run, rows)
+	case r.Outcome == runstate.Aborted:
+		fmt.Fprintf(text, "%s: run %s was aborted: nothing is published\n", name, r.Run)
+	default:
+		fmt.Fprintf(text, "%s: run %s is open: %s prepared, %d not finished\n", name, r.Run, rows, r.Pending)
+	}
+	if r.Outcome == runstate.Aborted {
+		return
+	}
+	for _, to := range r.Sinks {
+		fmt.Fprintf(text, "  to %s\n", to)
+	}
+	if r.Label != "" && r.Outcome == runstate.Done {
+		fmt.Fprintf(text, "  guarantee: %s\n", r.Label)
+	}
+}
+
+func describeAside(text *strings.Builder, aside *pipeline.Aside) {
+	fmt.Fprintf(text, "run %s was put aside: %s\n", aside.Run, aside.Why)
+	if len(aside.Visible) == 0 {
+		fmt.Fprintf(text, "  its destinations show nothing of it: its key is free\n")
+	}
+	for _, v := range aside.Visible {
+		for _, name := range v.Names {
+			fmt.Fprintf(text, "  still visible: %s/%s\n", strings.TrimSuffix(v.To, "/"), name)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/clinkctl/clinkctl/pipeline/job"
+)
+
+// delimiter joins the elements of viper's keys: users' names have dots.
+const delimiter = "::"
+
+// settings are what flags, environment and file say, in this order of precedence.
+type settings struct {
+	values map[string]any
+	places map[string]job.Place // of what is given, by path
+	file   string               // base name of the job's file, "" without one
+	viper  *viper.Viper
+}
+
+// readSettings reads them. name is the job's file, "" for none.
+func readSettings(name string, flags *pflag.FlagSet, options []option) (*settings, error) {
+	s := &settings{viper: viper.NewWithOptions(viper.KeyDelimiter(delimiter)), places: map[string]job.Place{}}
+	if name != "" {
+		if err := s.readFile(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range options {
+		if err := s.bind(o, flags); err != nil {
+			return nil, err
+		}
+	}
+	s.values = s.viper.AllSettings()
+	for _, o := range options {
+		if o.path == "" {
+			delete(s.values, o.key())
+		} else if v, ok := s.values[o.key()]; ok && o.listed() {
+			delete(s.values, o.key())
+			if err := s.set(o.path, v); err != nil {
+				return nil, usage("--%s: %w", o.name(), err)
+			}
+		}
+	}
+	return s, s.readSets(flags)
+}
+
+func (s *settings) readFile(name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("read the job's file: %w", err)
+	}
+	s.file = filepath.Base(name)
+	if s.places, err = linesOf(name, data); err != nil {
+		return err
+	}
+	s.viper.SetConfigType("yaml")
+	if err := s.viper.ReadConfig(bytes.NewReader(data)); err != nil {
+		return usage("%s: %w", name, err)
+	}
+	return nil
+}
+
+// bind lays a setting's flag and variable over the file.
+func (s *settings) bind(o option, flags *pflag.FlagSet) error {
+	if err := s.viper.BindEnv(o.key(), o.env()); err != nil {
+		return err
+	}
+	if os.Getenv(o.env()) != "" {
+		s.places[o.path] = job.Place{Name: o.env()}
+	}
+	f := flags.Lookup(o.name())
+	if f == nil || !f.Changed {
+		return nil
+	}
+	s.places[o.path] = job.Place{Name: "--" + o.name()}
+	return s.viper.BindPFlag(o.key(), f)
+}
+
+// readSets lays what --set says over everything.
+func (s *settings) readSets(flags *pflag.FlagSet) error {
+	if flags.Lookup("set") == nil {
+		return nil
+	}
+	sets, err := flags.GetStringArray("set")
+	if err != nil {
+		return err
+	}
+	for _, set := range sets {
+		path, text, ok := strings.Cut(set, "=")
+		if !ok || path == "" {
+			return usage("--set %s: write it as key.path=value", set)
+		}
+		if err := s.set(path, scalar(text)); err != nil {
+			return usage("--set %s: %w", set, err)
+		}
+		s.places[path] = job.Place{Name: "--set " + path}
+	}
+	return nil
+}
+
+// scalar reads a value as YAML does; what YAML cannot read is a text.
+func scalar(text string) any {
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil || v == nil {
+		return text
+	}
+	return v
+}
+
+// set puts a value at a path; the next element of a list may be added.
+func (s *settings) set(path string, value any) error {
+	if s.values == nil {
+		s.values = map[string]any{}
+	}
+	_, err := put(s.values, strings.Split(strings.ToLower(path), "."), value)
+	return err
+}
+
+// put gives a tree with a value at a path.
+func put(tree any, path []string, value any) (any, error) {
+	if len(path) == 0 {
+		return value, nil
+	}
+	if tree == nil {
+		tree = map[string]any{}
+		if _, err := strconv.Atoi(path[0]); err == nil {
+			tree = []any{}
+		}
+	}
+	switch t := tree.(type) {
+	case map[string]any:
+		v, err := put(t[path[0]], path[1:], value)
+		t[path[0]] = v
+		return t, err
+	case []any:
+		i, err := strconv.Atoi(path[0])
+		if err != nil || i < 0 || i > len(t) {
+			return t, fmt.Errorf("%q is no element of a list of %d", path[0], len(t))
+		}
+		if i == len(t) {
+			t = append(t, nil)
+		}
+		t[i], err = put(t[i], path[1:], value)
+		return t, err
+	}
+	return tree, fmt.Errorf("%v has no %s", tree, path[0])
+}
+
+// where gives the place of a setting, or of the nearest one around it.
+func (s *settings) where(path string) job.Place {
+	for {
+		if place, ok := s.places[path]; ok {
+			return place
+		}
+		i := strings.LastIndexByte(path, '.')
+		if i < 0 {
+			return s.places[""]
+		}
+		path = path[:i]
+	}
+}
+
+// text is a setting that no file says.
+func (s *settings) text(o option) string { return s.viper.GetString(o.key()) }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/format/csv"
+	"github.com/clinkctl/clinkctl/format/lines"
+	"github.com/clinkctl/clinkctl/format/ndjson"
+	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/pipeline/source/files"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/file"
+)
+
+// Wiring is what a binary is made of: the only list of backends, formats and stores. It is a pipeline.Catalog.
+type Wiring struct {
+	FS       vfs.FS    // of the state directory
+	Random   io.Reader // cryptographic
+	Backends []stage.Backend
+	Formats  []format.Kind
+	Store    stage.Store // that sources are read from
+}
+
+var _ pipeline.Catalog = Wiring{}
+
+// Production is the wiring of the product.
+func Production() Wiring {
+	fsys := vfs.OS()
+	return Wiring{
+		FS:       fsys,
+		Random:   rand.Reader,
+		Backends: []stage.Backend{file.Backend(fsys, rand.Reader)},
+		Formats:  []format.Kind{csv.Kind(), ndjson.Kind(), lines.Kind()},
+		Store:    file.NewStore(fsys),
+	}
+}
+
+// Backend finds the backend of a destination by its scheme.
+func (w Wiring) Backend(to string) (stage.Backend, error) {
+	scheme, _, ok := strings.Cut(to, "://")
+	if !ok {
+		scheme = ""
+	}
+	i := slices.IndexFunc(w.Backends, func(b stage.Backend) bool { return b.Scheme == scheme })
+	if i < 0 {
+		return stage.Backend{}, fmt.Errorf("there is no backend for %s", to)
+	}
+	return w.Backends[i], nil
+}
+
+// Format makes the format of a name.
+func (w Wiring) Format(name string, options map[string]any) (format.Format, error) {
+	i := slices.IndexFunc(w.Formats, func(k format.Kind) bool { return k.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no format %q", name)
+	}
+	return w.Formats[i].New(options)
+}
+
+// Sources opens sources.
+func (w Wiring) Sources() pipeline.Sources { return files.Sources{Store: w.Store, Formats: w.Format} }
+
+func (w Wiring) schemes() []string {
+	var names []string
+	for _, b := range w.Backends {
+		names = append(names, b.Scheme)
+	}
+	return names
+}

@@ -1,0 +1,146 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/pipeline"
+)
+
+// sourceFormat is what sinks have to know of the source.
+type sourceFormat struct {
+	name  string
+	made  format.Format // nil if it is not known
+	typed bool          // columns are declared
+}
+
+// source reads the section of that name.
+func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
+	s := top.section("source")
+	at := s.text("path", "")
+	name := s.text("format", "")
+	p.Source.SplitBytes = s.size("split_bytes", 0, 1)
+	p.Columns = d.columns(s)
+	from := sourceFormat{name: name, typed: s.values["columns"] != nil}
+	if s.broken {
+		return from
+	}
+	switch {
+	case !s.given:
+		top.problem("source", "is missing: name the files to export with source.path, or --from")
+	case s.values["path"] == nil:
+		s.problem("path", "is missing: name the files to export, or give --from")
+	case at != "":
+		p.Source.Path = d.pattern(s.at("path"), at)
+	}
+	if from.name == "" && at != "" {
+		from.name = d.formatOf(s, at)
+	}
+	from.made, p.Source.Options = d.format(s, from.name)
+	p.Source.Format = from.name
+	if from.made != nil {
+		if _, ok := from.made.(format.Text); !ok {
+			s.problem("format", "%s can be written, and not read; what can be read is %s", from.name, d.formatsThat(isText))
+			from.made = nil
+		}
+	}
+	if from.typed && from.name == "lines" {
+		s.problem("columns", "are declared, and lines have none: name the source's format, one of %s", d.formatsThat(isText))
+	}
+	s.close()
+	return from
+}
+
+func isText(f format.Format) bool { _, ok := f.(format.Text); return ok }
+
+func isWriter(f format.Format) bool { _, ok := f.(format.Writer); return ok }
+
+// formatsThat names the formats that can do something.
+func (d *decoding) formatsThat(can func(format.Format) bool) string {
+	var names []string
+	for _, k := range d.env.Kinds {
+		if f, err := k.New(nil); err == nil && can(f) {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// formatOf gives the format that a file name's extension stands for.
+func (d *decoding) formatOf(s *section, name string) string {
+	ext := strings.TrimPrefix(path.Ext(name), ".")
+	for _, k := range d.env.Kinds {
+		if slices.Contains(k.Exts, ext) {
+			return k.Name
+		}
+	}
+	reason := "the path has no extension that tells"
+	if ext != "" {
+		reason = fmt.Sprintf("the extension .%s does not tell", ext)
+	}
+	s.problem("format", "is missing, and %s: it is one of %s", reason, d.formatsThat(isText))
+	return ""
+}
+
+// format makes the format of a name with the options that stand beside it, and gives the options, too. nil is no format:
+// it is not known, or its options are refused.
+func (d *decoding) format(s *section, name string) (format.Format, map[string]any) {
+	var made format.Format
+	var options map[string]any
+	known := false
+	for _, k := range d.env.Kinds {
+		given := s.section(k.Name)
+		if k.Name != name {
+			if given.given && name != "" {
+				s.problem(k.Name, "are options of %s, and the format is %s", k.Name, name)
+			}
+			continue
+		}
+		known = true
+		if given.broken {
+			continue
+		}
+		f, err := k.New(given.values)
+		if err != nil {
+			d.optionProblems(given, err)
+			continue
+		}
+		made, options = f, maps.Clone(given.values)
+	}
+	if !known && name != "" {
+		names := d.kindNames()
+		s.problem("format", "is %q, and can be %s%s", name, strings.Join(names, ", "), didYouMean(name, names))
+	}
+	return made, options
+}
+
+func (d *decoding) kindNames() []string {
+	var names []string
+	for _, k := range d.env.Kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// optionProblems notes each error that a format has about its options at the option that it names.
+func (d *decoding) optionProblems(options *section, err error) {
+	errs := []error{err}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		errs = joined.Unwrap()
+	}
+	for _, err := range errs {
+		at := options.path
+		for name := range options.values {
+			if strings.Contains(err.Error(), " option "+name+" ") {
+				at = options.at(name)
+			}
+		}
+		d.problem(at, "%v", err)
+	}
+}

@@ -7,10 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
 	"github.com/clinkctl/clinkctl/pipeline/job"
 )
@@ -24,6 +27,7 @@ type app struct {
 	streams Streams
 	err     *terminal // streams.Err, shared with a bar
 	log     *slog.Logger
+	machine bool          // the log is for machines
 	code    pipeline.Code // of the results that were told
 	next    string        // command that is told last
 }
@@ -39,9 +43,7 @@ func Main(args []string, w Wiring, s Streams) int {
 	if err != nil {
 		a.fail(cmd, err)
 	}
-	if a.next != "" {
-		_, _ = fmt.Fprintf(s.Err, "next: %s\n", a.next) // nowhere else to tell it
-	}
+	a.sayNext()
 	return int(a.code)
 }
 
@@ -59,7 +61,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.streams.Out)
 	root.SetErr(a.streams.Err)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage("%w", err) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.runCommand(), a.planCommand(), a.resumeCommand(), a.statusCommand(), a.abandonCommand(),
 		a.resolveCommand(), a.journalCommand(), a.versionCommand())
 	return root
@@ -82,6 +84,20 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// flagError makes cobra's errors about flags usage errors, and names the flag that may have been meant.
+func flagError(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return usage("%w", err)
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := format.Nearest(name, known); near != "" {
+		return usage("%w; did you mean --%s?", err, near)
+	}
+	return usage("%w", err)
+}
+
 // fail tells an error that is not a run's, and takes its code.
 func (a *app) fail(cmd *cobra.Command, err error) {
 	if errors.Is(err, syscall.EPIPE) {
@@ -95,7 +111,11 @@ func (a *app) fail(cmd *cobra.Command, err error) {
 	if asks, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asks {
 		a.reportError(err, a.code)
 	}
-	_, _ = fmt.Fprintln(a.streams.Err, told(err)) // nowhere else to tell it
+	if problems, ok := errors.AsType[*job.Problems](err); ok && !a.machine {
+		_, _ = fmt.Fprintln(a.err, problems) // nowhere else to tell it
+		return
+	}
+	a.sayError(err.Error(), pipeline.Result{Code: code})
 }
 
 // codeOf is the exit code of an error. What comes from cobra itself is about the command line.
@@ -110,14 +130,6 @@ func codeOf(err error) pipeline.Code {
 		return pipeline.Usage
 	}
 	return pipeline.World
-}
-
-// told is an error as a person reads it.
-func told(err error) string {
-	if problems, ok := errors.AsType[*job.Problems](err); ok {
-		return problems.Error()
-	}
-	return "clinkctl: " + err.Error()
 }
 
 func hostname() string {

@@ -12,7 +12,7 @@ func (a *app) setLog(kind string) error {
 	case "", "text":
 		a.log = slog.New(slog.NewTextHandler(a.err, nil))
 	case "json":
-		a.log = slog.New(slog.NewJSONHandler(a.err, nil))
+		a.log, a.machine = slog.New(slog.NewJSONHandler(a.err, nil)), true
 	default:
 		return badChoice(logFormatOption(), kind, "text", "json")
 	}

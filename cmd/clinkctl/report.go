@@ -83,11 +83,34 @@ func (a *app) tellErrors(results []pipeline.Result) {
 			a.log.Warn(w, "job", r.Job, "run", r.Run)
 		}
 		if r.Error != "" {
-			a.log.Error(r.Error, "job", r.Job, "run", r.Run, "code", int(r.Code))
+			a.sayError(r.Error, r)
 		}
 		if r.Next != "" && (a.next == "" || pipeline.Worst(worst, r.Code) != worst) {
 			a.next, worst = r.Next, r.Code
 		}
+	}
+}
+
+// sayError tells an error: as a person reads it, or as the log has it where the log is for machines.
+func (a *app) sayError(text string, r pipeline.Result) {
+	if a.machine {
+		a.log.Error(text, "job", r.Job, "run", r.Run, "code", int(r.Code))
+		return
+	}
+	if r.Job != "" {
+		text = r.Job + ": " + text
+	}
+	_, _ = fmt.Fprintf(a.err, "clinkctl: %s\n", text) // nowhere else to tell it
+}
+
+// sayNext tells the one command to type next.
+func (a *app) sayNext() {
+	switch {
+	case a.next == "":
+	case a.machine:
+		a.log.Info("next", "command", a.next)
+	default:
+		_, _ = fmt.Fprintf(a.err, "next: %s\n", a.next) // nowhere else to tell it
 	}
 }
 

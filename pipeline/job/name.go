@@ -21,7 +21,7 @@ var (
 // name gives the job's name: its own, else its file's, else one that is made of the source.
 func (d *decoding) name(top *section, p *pipeline.Plan) string {
 	if name := top.text("name", ""); name != "" {
-		if err := CheckName(name); err != nil {
+		if err := checkName(name); err != nil {
 			top.problem("name", "%v", err)
 		}
 		return name
@@ -51,8 +51,8 @@ func defaultName(p *pipeline.Plan) string {
 	return stem + "-" + sum[:8]
 }
 
-// CheckName tells what is wrong with the name of a job.
-func CheckName(name string) error {
+// checkName tells what is wrong with the name of a job.
+func checkName(name string) error {
 	if !goodName.MatchString(name) {
 		return fmt.Errorf("is %q, and must be lower-case letters, digits, dots, underscores and hyphens, and begin with a letter or digit", name)
 	}
@@ -72,7 +72,7 @@ func tame(text string) string {
 	if len(name) > maxName-9 {
 		name = strings.TrimRight(name[:maxName-9], "._-")
 	}
-	if CheckName(name) != nil {
+	if checkName(name) != nil {
 		return ""
 	}
 	return name

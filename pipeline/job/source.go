@@ -38,7 +38,7 @@ func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
 	case at != "":
 		p.Source.Path = d.pattern(s.at("path"), at)
 	}
-	if from.name == "" && at != "" {
+	if from.name == "" && p.Source.Path != "" {
 		from.name = d.formatOf(s, at)
 	}
 	from.made, p.Source.Options = d.format(s, from.name)

@@ -77,7 +77,7 @@ func sizeOf(v any) (int64, error) {
 // wrongUnit says what is wrong with a unit, where that is known.
 func wrongUnit(unit string) string {
 	for _, u := range units {
-		if letter := u.name[:1]; strings.EqualFold(unit, letter+"B") || strings.EqualFold(unit, letter) || strings.EqualFold(unit, u.name) {
+		if letter := u.name[:1]; unit != u.name && (strings.EqualFold(unit, letter+"B") || strings.EqualFold(unit, letter) || strings.EqualFold(unit, u.name)) {
 			return fmt.Sprintf("%s can mean a power of 1000 or of 1024; write %s, which is %d bytes", unit, u.name, u.size)
 		}
 	}

@@ -81,7 +81,7 @@ func (s *sink) put(name string, data []byte) error {
 	if err := vfs.WriteNew(s.fsys, temp, data); err != nil {
 		return err
 	}
-	err = s.rename(s.chosen(), temp, s.at(name))
+	_, err = s.give(s.chosen(), temp, s.at(name))
 	if errors.Is(err, fs.ErrNotExist) { // the temporary name was removed, as the note stands; or the destination was
 		if _, statErr := s.fsys.Stat(s.at(name)); statErr == nil {
 			err = &fs.PathError{Op: "put", Path: s.at(name), Err: fs.ErrExist}

@@ -102,27 +102,17 @@ func (s *sink) probe(run runstate.Token) (method, error) {
 
 // tryNames gives a file a new name, and tries to give it one that is taken.
 func (s *sink) tryNames(dir string) (method, error) {
-	old, name, taken := path.Join(dir, probeOld), path.Join(dir, probeNew), path.Join(dir, probeTaken)
-	by, give := methodLink, s.fsys.Link
-	err := give(old, name)
-	if err != nil && unsupported(err) {
-		kind, kindErr := s.fsys.Kind(s.dir)
-		if kindErr != nil {
-			return "", errors.Join(err, kindErr)
-		}
-		if !renamesAtomically(kind) {
-			return "", s.refuse("has no hard links, and a rename there may not survive a power loss as one step", err)
-		}
-		by, give = methodRename, s.fsys.RenameNoReplace
-		if err = give(old, name); err != nil && unsupported(err) {
-			return "", s.refuse("has no hard links and no rename that never replaces", err)
-		}
-	}
+	old, name := path.Join(dir, probeOld), path.Join(dir, probeNew)
+	by, err := s.give(methodLink, old, name)
 	if err != nil {
 		return "", err
 	}
-	if err := give(name, taken); !errors.Is(err, fs.ErrExist) {
-		return "", s.refuse("gives a file a name that another file has", err)
+	_, err = s.give(by, name, path.Join(dir, probeTaken))
+	switch {
+	case err == nil:
+		return "", s.refuse("gives a file a name that another file has", nil)
+	case !errors.Is(err, fs.ErrExist):
+		return "", err
 	}
 	return by, nil
 }

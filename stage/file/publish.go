@@ -36,7 +36,7 @@ func (s *sink) Publish(ctx context.Context, h runstate.Handle) error {
 	if staged != ours {
 		return s.overtaken(ctx, p, fmt.Errorf("nothing to publish: %s", detail))
 	}
-	if err := s.rename(p.Method, s.at(p.Staged), s.at(h.Name)); err != nil {
+	if _, err := s.give(p.Method, s.at(p.Staged), s.at(h.Name)); err != nil {
 		return s.overtaken(ctx, p, err)
 	}
 	return s.persistPublished(p)
@@ -130,26 +130,33 @@ func (s *sink) begin(ctx context.Context, h runstate.Handle) (leave func(), p pr
 	return leave, p, nil
 }
 
-// rename gives a file another name that nobody has, and never replaces: fs.ErrExist. With methodLink the old name stays.
-// Where links are refused it renames, on file systems where that is one step to power loss.
-func (s *sink) rename(by method, old, name string) error {
+// give gives a file another name that nobody has, and never replaces: fs.ErrExist. With methodLink the old name stays.
+// Where links are refused it renames, on file systems where that is one step to power loss. It tells how it was done.
+func (s *sink) give(by method, old, name string) (method, error) {
+	var cause error
 	if by == methodLink {
-		err := s.fsys.Link(old, name)
-		if err == nil || !unsupported(err) {
-			return err
+		cause = s.fsys.Link(old, name)
+		if cause == nil || !unsupported(cause) && !errors.Is(cause, syscall.EPERM) {
+			return methodLink, cause
 		}
-		kind, kindErr := s.fsys.Kind(s.dir)
-		if kindErr != nil || !renamesAtomically(kind) {
-			return errors.Join(err, kindErr)
+		kind, err := s.fsys.Kind(s.dir)
+		if err != nil {
+			return "", errors.Join(cause, err)
+		}
+		if !renamesAtomically(kind) {
+			return "", s.refuse("has no hard links, and a rename there may not survive a power loss as one step", cause)
 		}
 	}
-	return s.fsys.RenameNoReplace(old, name)
+	err := s.fsys.RenameNoReplace(old, name)
+	if err != nil && unsupported(err) {
+		return "", s.refuse("has no hard links, and no rename that never replaces", errors.Join(cause, err))
+	}
+	return methodRename, err
 }
 
-// unsupported tells the answers of a file system that lacks an operation from those that it gives to one file.
+// unsupported tells the answers of a file system that lacks an operation from others.
 func unsupported(err error) bool {
-	return errors.Is(err, vfs.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EOPNOTSUPP) ||
-		errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EINVAL)
+	return errors.Is(err, vfs.ErrUnsupported) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EINVAL)
 }
 
 // remove removes a file that another process may have removed already.

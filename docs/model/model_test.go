@@ -10,7 +10,10 @@ var long = flag.Bool("long", false, "explore the long sizes too (or set CLINKCTL
 
 func TestProtocol(t *testing.T) {
 	for _, size := range QuickSizes() {
-		t.Run(size.Model+": "+size.Bounds, func(t *testing.T) { checkSize(t, size, 5_000_000) })
+		t.Run(size.Model+": "+size.Bounds, func(t *testing.T) {
+			t.Parallel()
+			checkSize(t, size, 5_000_000)
+		})
 	}
 }
 

@@ -29,7 +29,7 @@ func RunMutations() []Mutation {
 	add(LostThoughInTime, LastLook, "every kept handle is inspected before `decided`, those of this process too")
 	add(VisibleUndecided, PublishAfterDecided, "nothing is published before `decided` is durable")
 	add(RowVanished, DestinationBeforeUnlink, "the destination's directory is synced before the staged name is unlinked")
-	add(RowVanished, DestinationBeforeStage, "the staging directory is not synced first")
+	add(RowVanished, DestinationBeforeStage, "the destination's directory is synced before the staging directory")
 	add(DoneNotDurable, EvidenceSyncs, "who finds an artifact published syncs what its publisher syncs")
 	add(DoneNotDurable, FinishedAfterSync, "`finished` is journaled after the destination is synced")
 	add(NeedlessPerson, LossLooksAtDestination, "an empty stage is no loss: the destination is looked at")
@@ -39,7 +39,7 @@ func RunMutations() []Mutation {
 	add(AbortedVisible, AbortLooksAtDestination, "abort looks at the destination before it is decided")
 	add("", DropLooksAtDestination, "an empty stage is no reason to drop a unit: the destination is looked at")
 	mutations[len(mutations)-1].GuardedBy = "ours at its final name before `decided` means that the decision was commit"
-	add(PublishedTwice, DropLooksAtDestination|PublishedIsDecided, "that rule and its guard")
+	add(PublishedTwice, DropLooksAtDestination|PublishedIsDecided, "the rule above and its guard")
 	return mutations
 }
 
@@ -66,6 +66,8 @@ func KeyMutations() []Mutation {
 		mutations[len(mutations)-1].GuardedBy = by
 	}
 	otherOrder, putBack, alone, aloneLosses, anyResolve := twoSinks, oneProcess, oneProcess, losses, oneRun
+	twoProcessesWiped := twoProcesses
+	twoProcessesWiped.Wipes = 1
 	otherOrder.OrderDiffers = true
 	putBack.PutBacks = 1
 	alone.Wipes, alone.RunAlone = 0, true
@@ -95,11 +97,11 @@ func KeyMutations() []Mutation {
 	add(RowVanished, AbandonLooksForMark, oneProcess, "abandon looks for the run's own mark, and goes on to finish if it is there")
 	add(PartialForNothing, AbortUnlinksFirst, anyResolve, "abort unlinks first and looks at the destination after that")
 	add(AbortedVisible, DecidedNotAbandoned, defaultKey, "a decided run is not abandoned (default key)")
-	guarded("abandon looks for the mark", DecidedNotAbandoned, oneProcess, "the same, with a mark")
-	add(AbortedVisible, DecidedNotAbandoned|AbandonLooksForMark, oneProcess, "that rule and its guard")
+	guarded("abandon looks for the mark", DecidedNotAbandoned, oneProcess, "a decided run is not abandoned (key)")
+	add(AbortedVisible, DecidedNotAbandoned|AbandonLooksForMark, oneProcess, "the rule above and its guard")
 	add(RowsTwice, ChooseInOneHold, defaultKey, "choosing is one hold of the job's lock (default key)")
-	guarded("the mark", ChooseInOneHold, twoProcesses, "the same, with a mark")
+	guarded("the mark", ChooseInOneHold, twoProcesses, "choosing is one hold of the job's lock (key)")
 	add(RowsTwice, PathsAreChecked, defaultKey, "paths of lock and journal are checked before `decided` (default key)")
-	guarded("the mark", PathsAreChecked, oneProcess, "the same, with a mark")
+	guarded("the mark", PathsAreChecked, twoProcessesWiped, "paths of lock and journal are checked before `decided` (key)")
 	return mutations
 }

@@ -87,14 +87,16 @@ func KeyMutations() []Mutation {
 	add(KeyNotWhole, FoundManifestSynced, twoProcesses, "manifests found are synced before exit 0")
 	add(Stuck, LoserEnds, alone, "who lost to a mark ends its own run, aborted")
 	add(OthersOutstanding, LookAtJournalsLast, twoProcesses, "before an exit 0 the job's journals are looked at once more")
-	add(NeedlessPerson, StageBeforeDestination, oneRun, "the stage is looked at before the destination (or the destination again)")
+	add(NeedlessPerson, StageBeforeDestination, oneRun,
+		"the stage is looked at before the destination (or the destination again)")
 	add(KeyNotWhole, FoundArtifactSynced, oneRun, "an artifact that another settler published is synced before `finished`")
 	add(ManifestsDiffer, ManifestsOfTheMark, twoSinks, "every finisher publishes the mark's manifests unchanged")
 	add(ManifestReplaced, ManifestNeverReplaced, losses, "a manifest with this run's token is never replaced")
 	add(Stuck, FoundOutcomeTaken, aloneLosses, "who finds a manifest with this run's token takes its outcome")
 	add(KeyNotWhole, OneOutcomeARun, losses, "the outcome is the run's: the manifests of all its sinks say the same")
 	add(KeyNotWhole, PartialAnswersFour, losses, "a partial key answers 4")
-	add(RowVanished, AbandonLooksForMark, oneProcess, "abandon looks for the run's own mark, and goes on to finish if it is there")
+	add(RowVanished, AbandonLooksForMark, oneProcess,
+		"abandon looks for the run's own mark, and goes on to finish if it is there")
 	add(PartialForNothing, AbortUnlinksFirst, anyResolve, "abort unlinks first and looks at the destination after that")
 	add(AbortedVisible, DecidedNotAbandoned, defaultKey, "a decided run is not abandoned (default key)")
 	guarded("abandon looks for the mark", DecidedNotAbandoned, oneProcess, "a decided run is not abandoned (key)")

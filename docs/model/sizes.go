@@ -31,7 +31,7 @@ func QuickSizes() []Size {
 		keySize(KeyModel{Sinks: 1, Runs: 1, Dirs: 2, Procs: 2, Keyed: true, Wipes: 1, Deletions: 1, ResolveAny: true}),
 		keySize(KeyModel{Sinks: 2, Runs: 1, Dirs: 2, Procs: 2, Keyed: true, PutBacks: 1}),
 		keySize(KeyModel{Sinks: 1, Runs: 2, Dirs: 2, Procs: 2, Keyed: true, Wipes: 1, RunAlone: true}),
-		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 2, Keyed: true, OrderDiffers: true, RunAlone: true}),
+		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 1, Keyed: true, Wipes: 1, OrderDiffers: true, RunAlone: true}),
 		keySize(KeyModel{Sinks: 1, Runs: 2, Dirs: 1, Procs: 2, Wipes: 1, Deletions: 1}),
 	}
 }
@@ -46,7 +46,8 @@ func LongSizes() []Size {
 		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 2, Keyed: true, Wipes: 1, Deletions: 1, OrderDiffers: true}),
 		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 2, Keyed: true, Wipes: 1, PutBacks: 1, RunAlone: true}),
 		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 2, Keyed: true, Deletions: 1, ResolveAny: true}),
-		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 1, Keyed: true, Wipes: 2, Deletions: 2, PutBacks: 1, OrderDiffers: true}),
+		keySize(KeyModel{Sinks: 2, Runs: 2, Dirs: 2, Procs: 1, Keyed: true, Wipes: 2, Deletions: 2, PutBacks: 1,
+			OrderDiffers: true}),
 		keySize(KeyModel{Sinks: 1, Runs: 3, Dirs: 2, Procs: 2, Keyed: true, Wipes: 1, Deletions: 1}),
 		keySize(KeyModel{Sinks: 2, Runs: 3, Dirs: 1, Procs: 2, Wipes: 1, Deletions: 1}),
 	}

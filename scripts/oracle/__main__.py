@@ -3,7 +3,7 @@ the product.
 
   python3 scripts/oracle make --seed 7 --rows 1000 --files 3 --format csv --to DIR
   python3 scripts/oracle judge --seed 7 --rows 1000 --files 3 --format csv [--copied] [--keyed] DESTINATION...
-  python3 scripts/oracle columns           the columns, as `clinkctl --columns` takes them
+  python3 scripts/oracle columns           the names and types of the columns, one a line
   python3 scripts/oracle selftest          plants faults of every kind and asserts that each is seen
 
 judge exits 0 if every destination has each row exactly once, as its manifest says, and 1 after any finding.
@@ -67,7 +67,7 @@ def main():
     if args.command == "judge":
         return judge_all(args)
     if args.command == "columns":
-        print(",".join(f"{name}:{type_}" for name, type_ in truth.COLUMNS))
+        print("\n".join(f"{name} {type_}" for name, type_ in truth.COLUMNS))
         return 0
     return selftest.run(args.formats.split(","))
 

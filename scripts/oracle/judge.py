@@ -16,6 +16,7 @@ HIDDEN = ".clinkctl"
 TOKEN = r"\d{8}t\d{6}z[0-9a-f]{8}"
 ARTIFACT = re.compile(rf"sub(0|[1-9]\d*)-({TOKEN})-\d{{6,}}\.[a-z.]+")
 MANIFEST = re.compile(rf"_manifest-({TOKEN})\.json")
+PROBE = re.compile(rf"probe-({TOKEN})")
 KEY_MARK = re.compile(r"key-[0-9a-f]{32}\.json")
 KINDS = ("lost", "twice", "foreign", "changed", "faults")
 SHOWN = 20  # findings of a kind that are printed in words
@@ -27,6 +28,7 @@ class Report:
 
     def __init__(self):
         self.rows = 0
+        self.probes = 0  # folders of probes whose run was never begun
         self.counts = Counter()
         self.said = []
 
@@ -45,6 +47,7 @@ class Report:
 
     def merge(self, other):
         self.rows += other.rows
+        self.probes += other.probes
         self.counts += other.counts
         self.said += other.said
 
@@ -52,7 +55,7 @@ class Report:
         return f"rows {self.rows} " + " ".join(f"{kind} {self.counts[kind]}" for kind in KINDS)
 
     def as_dict(self):
-        return {"rows": self.rows, **{kind: self.counts[kind] for kind in KINDS}, "findings": self.said}
+        return {"rows": self.rows, "probes": self.probes, **{kind: self.counts[kind] for kind in KINDS}, "findings": self.said}
 
 
 class Truth:
@@ -104,18 +107,22 @@ def judge(dest, truth_, manifests=1, orphans=False):
         report.add("faults", f"{name} is visible and in no manifest")
     if not names:  # nobody vouches for anything: all rows are missing
         report.count("lost", sum(truth_.layout), "all rows: there is no manifest")
-    hidden(dest, orphans, report)
+    hidden(dest, orphans, names.values(), report)
     return report
 
 
-def hidden(dest, orphans, report):
-    """Looks for what is left of staging."""
+def hidden(dest, orphans, runs, report):
+    """Looks for what is left of staging. The probe of a process that was killed before its run was begun is counted and is no
+    fault: it is empty but for its token, and no journal speaks of it."""
     at = os.path.join(dest, HIDDEN)
     left = sorted(os.listdir(at)) if os.path.isdir(at) else []
     if "id" not in left:
         report.add("faults", f"{at} has no id")
     for name in left:
         if name == "id" or KEY_MARK.fullmatch(name) or orphans:
+            continue
+        if (found := PROBE.fullmatch(name)) and found.group(1) not in runs:
+            report.probes += 1
             continue
         report.add("faults", f"{at}/{name} is left behind")
 

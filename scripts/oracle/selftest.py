@@ -140,6 +140,7 @@ FAULTS = [
     ("a manifest that is none", None, lambda w: w.put(f"_manifest-{RUN}.json", "{"), {"faults": 3, "lost": ROWS}),
     ("something staged is left", None, lambda w: w.put(f".clinkctl/{RUN}/sub0"), {"faults": 1}),
     ("a temporary note is left", None, lambda w: w.put(".clinkctl/tmp-id-00"), {"faults": 1}),
+    ("a probe of a run that was begun is left", None, lambda w: w.put(f".clinkctl/probe-{RUN}/old"), {"faults": 1}),
     ("no id", None, lambda w: os.remove(w.path(".clinkctl/id")), {"faults": 1}),
 ]
 

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/clinkctl/clinkctl/runstate"
@@ -262,5 +263,71 @@ func TestEachLookDenied(t *testing.T) {
 	}
 	if denied < 5 {
 		t.Errorf("%d looks were denied", denied)
+	}
+}
+
+// What cannot be written, synced, closed or looked at again is not promised, and can be discarded.
+func TestPrepareFails(t *testing.T) {
+	for name, fault := range map[string]func(op vfs.Op) bool{
+		"write":        func(op vfs.Op) bool { return op.Name == vfs.OpWrite },
+		"sync":         func(op vfs.Op) bool { return op.Name == vfs.OpSync },
+		"close":        func(op vfs.Op) bool { return op.Name == vfs.OpClose && strings.Contains(op.Path, string(runA)) },
+		"stat":         func(op vfs.Op) bool { return op.Name == vfs.OpStat },
+		"sync folder":  func(op vfs.Op) bool { return op.Name == vfs.OpSyncDir },
+		"nothing else": func(vfs.Op) bool { return false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem, s := newMem(t)
+			w, err := s.(stage.Bytes).Create(t.Context(), artifactA)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mem.OnOp(func(op vfs.Op) vfs.Fault {
+				if fault(op) {
+					return vfs.ShortWrite(10, syscall.ENOSPC)
+				}
+				return vfs.Fault{}
+			})
+			_, _ = w.Write(wholeData) // its error has to come back from Prepare
+			h, err := w.Prepare(t.Context(), 1, runstate.DigestOf(wholeData))
+			mem.OnOp(nil)
+			if name == "nothing else" {
+				if err != nil || h.Bytes != int64(len(wholeData)) {
+					t.Error(h, err)
+				}
+				return
+			}
+			if !errors.Is(err, syscall.ENOSPC) {
+				t.Error(err)
+			}
+			if _, err := w.Prepare(t.Context(), 1, runstate.DigestOf(wholeData)); err == nil {
+				t.Error("a second try has succeeded")
+			}
+			if err := w.Discard(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if left := staged(t, mem, memTo); len(left) > 0 {
+				t.Errorf("%q is left", left)
+			}
+		})
+	}
+}
+
+// A staged file that another one has taken the place of is not promised.
+func TestPrepareOfAnotherFile(t *testing.T) {
+	mem, s := newMem(t)
+	w, err := s.(stage.Bytes).Create(t.Context(), artifactA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(wholeData); err != nil {
+		t.Fatal(err)
+	}
+	name := path.Join(memTo, stagedOf(runstate.Handle{Name: artifactA.Name(), Attempt: 1}))
+	if err := errors.Join(mem.Remove(name), vfs.WriteNew(mem, name, wholeData)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Prepare(t.Context(), 1, runstate.DigestOf(wholeData)); err == nil {
+		t.Error("it is promised")
 	}
 }

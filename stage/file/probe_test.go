@@ -296,6 +296,9 @@ func TestUnfinishedNotes(t *testing.T) {
 		t.Error(err)
 	}
 	mem.OnOp(nil)
+	if left := staged(t, mem, memTo); len(left) != len(others) {
+		t.Errorf("%q is left", left)
+	}
 	if data, err := s.Note(t.Context(), name); err != nil || string(data) != "theirs" {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -309,22 +312,33 @@ func TestUnfinishedNotes(t *testing.T) {
 	}
 }
 
-// A sweep takes the run's unfinished manifest once the manifest stands, and what is unfinished of other runs never.
+// A sweep takes the run's unfinished manifest once the manifest stands, as its writer may be alive until then, and what is
+// unfinished of other runs never.
 func TestSweepOfUnfinishedManifests(t *testing.T) {
 	mem, s := newMem(t)
 	runB := runstate.Token("20261130t013000z00000001")
-	for _, run := range []runstate.Token{runA, runB} {
-		if err := s.PutNote(t.Context(), runstate.ManifestName(run), nil); err != nil {
+	sweep := func(run runstate.Token) {
+		t.Helper()
+		if err := s.(stage.Sweeper).Sweep(t.Context(), run, nil); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, run := range []runstate.Token{runA, runB} {
 		temp := fmt.Sprintf("tmp-%s-%032x", runstate.ManifestName(run), 1)
 		if err := vfs.WriteNew(mem, path.Join(memTo, stage.Hidden, temp), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.(stage.Sweeper).Sweep(t.Context(), runA, nil); err != nil {
-		t.Fatal(err)
+	sweep(runA)
+	if left := staged(t, mem, memTo); len(left) != 2 {
+		t.Errorf("%q is left", left)
 	}
+	for _, run := range []runstate.Token{runA, runB} { // not by a put of ours, which would sweep
+		if err := vfs.WriteNew(mem, path.Join(memTo, runstate.ManifestName(run)), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(runA)
 	if left := staged(t, mem, memTo); len(left) != 1 || !strings.Contains(left[0], string(runB)) {
 		t.Errorf("%q is left", left)
 	}

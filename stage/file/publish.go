@@ -133,23 +133,23 @@ func (s *sink) begin(ctx context.Context, h runstate.Handle) (leave func(), p pr
 // give gives a file another name that nobody has, and never replaces: fs.ErrExist. With methodLink the old name stays.
 // Where links are refused it renames, on file systems where that is one step to power loss. It tells how it was done.
 func (s *sink) give(by method, old, name string) (method, error) {
-	var cause error
+	var refused error
 	if by == methodLink {
-		cause = s.fsys.Link(old, name)
-		if cause == nil || !unsupported(cause) && !errors.Is(cause, syscall.EPERM) {
-			return methodLink, cause
-		}
-		kind, err := s.fsys.Kind(s.dir)
-		if err != nil {
-			return "", errors.Join(cause, err)
-		}
-		if !renamesAtomically(kind) {
-			return "", s.refuse("has no hard links, and a rename there may not survive a power loss as one step", cause)
+		refused = s.fsys.Link(old, name)
+		if refused == nil || !unsupported(refused) && !errors.Is(refused, syscall.EPERM) {
+			return methodLink, refused
 		}
 	}
-	err := s.fsys.RenameNoReplace(old, name)
+	kind, err := s.fsys.Kind(s.dir)
+	if err != nil {
+		return "", errors.Join(refused, err)
+	}
+	if !renamesAtomically(kind) {
+		return "", s.refuse("has no hard links, and a rename there may not survive a power loss as one step", refused)
+	}
+	err = s.fsys.RenameNoReplace(old, name)
 	if err != nil && unsupported(err) {
-		return "", s.refuse("has no hard links, and no rename that never replaces", errors.Join(cause, err))
+		return "", s.refuse("has no hard links, and no rename that never replaces", errors.Join(refused, err))
 	}
 	return methodRename, err
 }

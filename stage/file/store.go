@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/runstate/vfs"
@@ -87,7 +88,7 @@ func (s Store) expand(ctx context.Context, pattern string) ([]string, error) {
 	if err == nil {
 		return []string{pattern}, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !noEntry(err) {
 		return nil, err
 	}
 	paths := []string{"/"}
@@ -107,6 +108,11 @@ func (s Store) expand(ctx context.Context, pattern string) ([]string, error) {
 	return paths, nil
 }
 
+// noEntry tells whether an error says that there is nothing under a path.
+func noEntry(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // match gives the names in a folder that one element of a pattern matches. What is no folder has none.
 func (s Store) match(ctx context.Context, dir, element string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
@@ -114,7 +120,7 @@ func (s Store) match(ctx context.Context, dir, element string) ([]string, error)
 	}
 	if !strings.ContainsAny(element, `*?[\`) {
 		_, err := s.fsys.Stat(path.Join(dir, element))
-		if errors.Is(err, fs.ErrNotExist) {
+		if noEntry(err) {
 			return nil, nil
 		}
 		return []string{element}, err

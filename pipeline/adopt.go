@@ -30,6 +30,9 @@ func (e *Engine) follow(ctx context.Context, mark *publish.Mark, digest string, 
 		r.failed(err)
 		return r
 	}
+	if e.unfinishedHere(mark.State().Begun) { // somebody began it here since we chose: its handles are this job's
+		return e.adopt(ctx, mark)
+	}
 	outcome, err := e.manifestsSay(ctx, mark.State().Begun)
 	switch {
 	case err != nil:
@@ -44,6 +47,12 @@ func (e *Engine) follow(ctx context.Context, mark *publish.Mark, digest string, 
 		return e.adopt(ctx, mark)
 	}
 	return r
+}
+
+// unfinishedHere tells whether this state directory has a run and has not seen its end.
+func (e *Engine) unfinishedHere(b *runstate.Begun) bool {
+	view, err := runstate.Read(e.FS, path.Join(e.State, b.Job, string(b.Run)), runstate.Format)
+	return !errors.Is(err, runstate.ErrNoRun) && (err != nil || view.State.Ended == nil)
 }
 
 // manifestsSay reads a run's manifests at all its sinks, which makes them durable for this process too. "" says that one is

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/clinkctl/clinkctl/format"
@@ -53,10 +55,10 @@ func (e *Engine) runAll(ctx context.Context, plan Plan, key string, again int) (
 	if r == nil && err == nil {
 		others, r, err = e.beginNew(ctx, w, tried, others)
 	}
-	for run, err := range tried {
-		if err != nil {
+	for _, run := range slices.Sorted(maps.Keys(tried)) {
+		if tried[run] != nil {
 			o := Result{Run: run, Job: plan.Name}
-			o.failed(err)
+			o.failed(tried[run])
 			others = append(others, o)
 		}
 	}
@@ -121,8 +123,8 @@ func (e *Engine) chooseAll(ctx context.Context, w want, tried map[runstate.Token
 			}
 			return others, r, err
 		default:
+			tried[c.held.run()] = nil
 			o := e.carryOther(ctx, c.held, w.plan)
-			tried[o.Run] = nil
 			if o.Code != Done {
 				others = append(others, o)
 			}
@@ -341,6 +343,9 @@ func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
 // begin makes the run. The job's lock is held.
 func (n *newRun) begin() (*held, error) {
 	h, err := n.engine.begin(n.begun)
+	if errors.Is(err, runstate.ErrBegun) { // it is there, and may not be durable
+		return nil, failf(Open, n.engine.command("resume %s", n.begun.Run), "begin the run in %s: %w", n.engine.State, err)
+	}
 	if err != nil {
 		return nil, failf(World, "", "begin the run in %s: %w", n.engine.State, err)
 	}

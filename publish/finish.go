@@ -221,21 +221,24 @@ func (s *Settler) finishAbort(ctx context.Context) error {
 }
 
 // Resolve takes a person's word about an artifact of a decided run. As lost it is aborted first, so that no late publish
-// can land; as published it is only looked at. A word that stage or destination contradicts is refused.
+// can land, and looked at after that; as published it is only looked at. A word that stage or destination contradicts is
+// refused.
 func (s *Settler) Resolve(ctx context.Context, id runstate.HandleID, as runstate.Verdict, why string) error {
 	h, ok := s.state().Handle(id)
 	if !ok {
 		return fmt.Errorf("the run has no artifact %s", id.Name)
 	}
+	var aborted error
+	if as == runstate.AsLost {
+		aborted = s.Sinks[h.Sink].Abort(ctx, h)
+	}
 	e, err := s.at(h.Sink).look(ctx, h)
 	switch {
+	case err == nil && e.State == stage.Published && as == runstate.AsLost:
+		return fmt.Errorf("%s is published: `clinkctl resume` finishes it", h.Name)
+	case aborted != nil:
+		return fmt.Errorf("it cannot be proved that %s will not be published late: %w", h.Name, aborted)
 	case as == runstate.AsLost:
-		if err == nil && e.State == stage.Published {
-			return fmt.Errorf("%s is published: `clinkctl resume` finishes it", h.Name)
-		}
-		if err := s.Sinks[h.Sink].Abort(ctx, h); err != nil {
-			return fmt.Errorf("it cannot be proved that %s will not be published late: %w", h.Name, err)
-		}
 	case err == nil && e.State == stage.Staged:
 		return fmt.Errorf("%s is staged and not published: `clinkctl resume` publishes it", h.Name)
 	case err == nil && e.State == stage.Foreign:

@@ -36,10 +36,9 @@ var (
 // Journal is a run's journal, open for work. Its methods may be called from several goroutines. Whoever opens one holds
 // the run's lock until after Close.
 type Journal struct {
-	fsys   vfs.FS
-	dir    string
-	format int
-	now    func() time.Time
+	fsys vfs.FS
+	dir  string
+	now  func() time.Time
 
 	mu      sync.Mutex
 	file    vfs.File
@@ -47,6 +46,7 @@ type Journal struct {
 	size    int64
 	sum     uint32
 	reserve int64
+	spent   bool  // the reserve was given up
 	marked  int64 // size up to the last prepared or dropped record, or up to begun
 	failed  error
 }
@@ -55,6 +55,9 @@ type Journal struct {
 type Options struct {
 	Now    func() time.Time
 	Newest int // newest format to accept; 0 is Format
+	// Spent says that the reserve was given up for the records that are still to come: it is not made again, which would
+	// take the space that was made for them.
+	Spent bool
 }
 
 func (o Options) newest() int {
@@ -79,13 +82,15 @@ func Begin(fsys vfs.FS, dir string, b Begun, o Options) (*Journal, error) {
 // Import makes a run's journal in its folder from the lines of another copy of it. A journal that is there is replaced:
 // put it aside first.
 func Import(fsys vfs.FS, dir string, lines []byte, o Options) (*Journal, error) {
+	reserve, err := allocateReserve(fsys, dir, int64(len(lines)))
+	if err != nil {
+		return nil, fmt.Errorf("reserve space for the journal: %w", err)
+	}
 	j, err := install(fsys, dir, lines, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.growReserve(); err != nil {
-		return nil, errors.Join(fmt.Errorf("reserve space for the journal: %w", err), j.Close())
-	}
+	j.reserve = reserve
 	return j, nil
 }
 
@@ -106,7 +111,7 @@ func Open(fsys vfs.FS, dir string, o Options) (*Journal, error) {
 		return nil, err
 	}
 	if len(c.records) == 0 {
-		return nil, ErrNoRun
+		return nil, noBegun(at)
 	}
 	if len(c.torn) > 0 {
 		err := vfs.WriteNew(fsys, path.Join(dir, fmt.Sprintf(tornFile, c.size())), c.torn)
@@ -141,7 +146,7 @@ func install(fsys vfs.FS, dir string, lines []byte, o Options) (*Journal, error)
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{fsys: fsys, dir: dir, format: state.Begun.Journal, now: o.Now, file: f, state: state, size: c.size(), sum: c.sum()}
+	j := &Journal{fsys: fsys, dir: dir, now: o.Now, file: f, state: state, size: c.size(), sum: c.sum(), spent: o.Spent}
 	j.marked = markEnd(c)
 	if _, err = f.Write(lines); err == nil {
 		err = f.Sync()
@@ -156,6 +161,12 @@ func install(fsys vfs.FS, dir string, lines []byte, o Options) (*Journal, error)
 		return nil, errors.Join(fmt.Errorf("copy the journal: %w", err), f.Close())
 	}
 	return j, nil
+}
+
+// noBegun is the damage of a journal without a whole first record. The file gets its name only when that record is whole
+// and durable, so something was there.
+func noBegun(at string) error {
+	return &DamageError{Path: at, Why: "its first record is not whole"}
 }
 
 func markEnd(c *content) int64 {

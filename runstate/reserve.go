@@ -13,28 +13,34 @@ import (
 const minReserve = 1 << 20
 
 // growReserve keeps twice the journal's size allocated beside it, so that a run can be brought to its end on a full disk:
-// once for the copy on opening, once for the records that are still to come.
+// once for the copy on opening, once for the records that are still to come. A reserve that was given up is not made again.
 func (j *Journal) growReserve() error {
-	want := int64(minReserve)
-	for want < 2*j.size {
-		want *= 2
-	}
-	if j.state.Ended != nil || j.reserve >= want {
+	if j.spent || j.state.Ended != nil || j.reserve >= max(minReserve, 2*j.size) {
 		return nil
 	}
-	at := path.Join(j.dir, reserveFile)
-	f, err := j.fsys.OpenAppend(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		f, err = j.fsys.Create(at)
-	}
-	if err != nil {
-		return err
-	}
-	err = f.Allocate(want)
-	if err = errors.Join(err, f.Close()); err == nil {
-		j.reserve = want
+	size, err := allocateReserve(j.fsys, j.dir, j.size)
+	if err == nil {
+		j.reserve = size
 	}
 	return err
+}
+
+// allocateReserve makes the reserve for a journal of some size, in bytes, or makes it larger. It tells the reserve's size,
+// which is a power of two so that it seldom changes.
+func allocateReserve(fsys vfs.FS, dir string, journal int64) (int64, error) {
+	size := int64(minReserve)
+	for size < 2*journal {
+		size *= 2
+	}
+	at := path.Join(dir, reserveFile)
+	f, err := fsys.OpenAppend(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = fsys.Create(at)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return size, errors.Join(f.Allocate(size), f.Close())
 }
 
 // DropReserve gives a run's reserve back to the disk. The run goes on without one.
@@ -45,10 +51,16 @@ func DropReserve(fsys vfs.FS, dir string) error {
 	return fsys.SyncDir(dir)
 }
 
-// Unmake removes a run's folder in which no journal could be begun, as far as it can. A folder that has a journal is an
-// error and stays.
+// ErrBegun says that a folder has a journal.
+var ErrBegun = errors.New("the run is begun")
+
+// Unmake removes a run's folder in which no journal could be begun. ErrBegun says that there is one, though whoever tried
+// was told that it failed: then nothing is removed.
 func Unmake(fsys vfs.FS, dir string) error {
-	if _, err := fsys.Stat(path.Join(dir, journalFile)); !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := fsys.Stat(path.Join(dir, journalFile)); {
+	case err == nil:
+		return ErrBegun
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	var errs []error

@@ -55,7 +55,7 @@ func (a *app) root() *cobra.Command {
 			"each row exactly once. A crash at any instant loses no row and repeats none: `clinkctl resume` finishes.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(a.streams.Out)
@@ -67,6 +67,21 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
+// unknownCommand refuses what no command is called.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if near := format.Nearest(args[0], names); near != "" {
+		return usage("there is no command %q; did you mean %s?", args[0], near)
+	}
+	return usage("there is no command %q; there are: %s", args[0], strings.Join(names, ", "))
+}
+
 // usageError is a command line that cannot be followed.
 type usageError struct{ error }
 
@@ -74,7 +89,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usage(text string, args ...any) error { return usageError{fmt.Errorf(text, args...)} }
 
-// args makes an argument check of cobra's a usage error.
+// usageArgs makes an argument check of cobra's a usage error.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -64,6 +64,7 @@ type progressFile struct {
 	At      time.Time `json:"at"`
 	Host    string    `json:"host"`
 	Process int       `json:"process"`
+	Left    bool      `json:"left,omitempty"` // the process works on the run no more
 	pipeline.Snapshot
 }
 
@@ -146,7 +147,7 @@ func (w *watcher) show(last bool) {
 	if w.dir == "" {
 		return
 	}
-	p := progressFile{At: w.engine.Patience.Now().UTC(), Host: w.engine.Process.Host, Process: w.engine.Process.PID,
+	p := progressFile{At: w.engine.Patience.Now().UTC(), Host: w.engine.Process.Host, Process: w.engine.Process.PID, Left: last,
 		Snapshot: since(w.base, w.engine.Progress.Snapshot())}
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -39,7 +39,7 @@ func (a *app) stopOnSignals(parent context.Context, grace time.Duration) (ctx co
 }
 
 func (a *app) listen(s *stopper, signals <-chan os.Signal, grace time.Duration, cancel func()) {
-	var late <-chan time.Time
+	var late, tooLate <-chan time.Time
 	stopping := false
 	for {
 		select {
@@ -48,6 +48,10 @@ func (a *app) listen(s *stopper, signals <-chan os.Signal, grace time.Duration, 
 		case <-late:
 			a.log.Warn("the grace is over: everything is cancelled", "grace", grace)
 			cancel()
+			tooLate = time.After(afterCancel)
+		case <-tooLate:
+			a.log.Warn("something cannot be cancelled: it is left to the journal")
+			os.Exit(int(s.code()))
 		case sig := <-signals:
 			if stopping {
 				os.Exit(int(s.code()))
@@ -61,6 +65,9 @@ func (a *app) listen(s *stopper, signals <-chan os.Signal, grace time.Duration, 
 		}
 	}
 }
+
+// afterCancel is how long what was cancelled may take to end. A write that hangs in the kernel never does.
+const afterCancel = 2 * time.Second
 
 // code is the exit code of a process that is stopped in the middle.
 func (s *stopper) code() pipeline.Code {

@@ -49,7 +49,7 @@ const fresh = 5 * time.Second
 
 // stateText is the state, and how far a process has come that seems to be alive.
 func (s runStatus) stateText() string {
-	if s.ended() || s.Progress == nil || time.Since(s.Progress.At) > fresh {
+	if s.ended() || s.Progress == nil || s.Progress.Left || time.Since(s.Progress.At) > fresh {
 		return s.State
 	}
 	if s.State == stateReading && s.Progress.Total > 0 {

@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CLINKCTL_STATE", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("WORLD", filepath.Join(env.WorkDir, ".tmp"))
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector waits a second at each end
 			env.Values[processKey{}] = map[string]*process{}
 			return nil
 		},
@@ -109,7 +110,7 @@ func cmdStart(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{cmd: exec.Command(path, args[2:]...), done: make(chan error, 1)}
 	p.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "CLINKCTL_STATE", "WORLD", "FAULTS", "TMPDIR"} {
+	for _, name := range []string{"PATH", "HOME", "CLINKCTL_STATE", "WORLD", "FAULTS", "TMPDIR", "GORACE"} {
 		p.cmd.Env = append(p.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err

@@ -11,6 +11,7 @@ import (
 	"github.com/clinkctl/clinkctl/format/csv"
 	"github.com/clinkctl/clinkctl/format/lines"
 	"github.com/clinkctl/clinkctl/format/ndjson"
+	"github.com/clinkctl/clinkctl/format/parquet"
 	"github.com/clinkctl/clinkctl/pipeline"
 	"github.com/clinkctl/clinkctl/pipeline/source/files"
 	"github.com/clinkctl/clinkctl/runstate/vfs"
@@ -36,7 +37,7 @@ func Production() Wiring {
 		FS:       fsys,
 		Random:   rand.Reader,
 		Backends: []stage.Backend{file.Backend(fsys, rand.Reader)},
-		Formats:  []format.Kind{csv.Kind(), ndjson.Kind(), lines.Kind()},
+		Formats:  []format.Kind{csv.Kind(), ndjson.Kind(), parquet.Kind(), lines.Kind()},
 		Store:    file.NewStore(fsys),
 	}
 }

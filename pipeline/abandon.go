@@ -72,6 +72,10 @@ func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why
 		}
 	}()
 	res = Result{Run: r.Run, Job: r.Job}
+	r.View, r.Err = runstate.Read(e.FS, r.Dir, runstate.Format) // nobody else changes it any more
+	if err := e.mayPutAside(r); err != nil {
+		return res, nil, err
+	}
 	aside = &Aside{Run: r.Run, Why: why}
 	begun := r.begun()
 	if begun != nil {
@@ -89,18 +93,43 @@ func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why
 		}
 		return e.adoptOwn(ctx, r, mark), nil, nil
 	}
+	if r.Err == nil && len(visible) == 0 {
+		return res, nil, failf(Usage, e.command("abandon %s", r.Run),
+			"the journal of run %s can be read, and no destination shows more than it knows: resume the run, or abandon it", r.Run)
+	}
 	aside.Visible = visible
+	if err := runstate.DropReserve(e.FS, r.Dir); err != nil { // the disk may be full
+		return res, nil, fail(Open, "", err)
+	}
 	text, err := json.MarshalIndent(aside, "", "  ")
 	if err != nil {
 		return res, nil, err
 	}
 	if err := vfs.WriteNew(e.FS, path.Join(r.Dir, asideFile), append(text, '\n')); err != nil && !errors.Is(err, fs.ErrExist) {
-		return res, nil, fail(World, "", err)
+		return res, nil, fail(Open, "", err)
 	}
 	if err := e.moveAside(r); err != nil {
-		return res, nil, fail(World, "", err)
+		return res, nil, fail(Open, "", err)
 	}
 	return res, aside, nil
+}
+
+// mayPutAside refuses a run whose journal tells how to bring it to its end.
+func (e *Engine) mayPutAside(r Entry) error {
+	if newer, ok := errors.AsType[*runstate.NewerError](r.Err); ok {
+		return fail(Person, "", newer)
+	}
+	if r.Err != nil {
+		return nil
+	}
+	s := r.View.State
+	switch {
+	case s.Ended != nil:
+		return failf(Usage, "", "run %s has ended: %s", r.Run, s.Ended.Outcome)
+	case s.Decision == runstate.Commit:
+		return failf(Usage, e.command("resume %s", r.Run), "run %s is decided to commit, and its journal can be read: it is finished, never abandoned", r.Run)
+	}
+	return nil
 }
 
 // stillVisible fails where a run of the wanted key was put aside and its destinations still show something of it.
@@ -137,6 +166,9 @@ func (a Aside) mayBe(w want) bool {
 func (e *Engine) asides(job string) ([]Aside, error) {
 	dir := path.Join(e.State, job)
 	names, err := e.FS.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -98,17 +98,41 @@ func (e *Engine) manifestAt(ctx context.Context, id runstate.SinkID, run runstat
 func (e *Engine) adopt(ctx context.Context, mark *publish.Mark) Result {
 	var r Result
 	r.fill(mark.State())
-	h, err := e.adoptHeld(ctx, mark)
-	if errors.Is(err, vfs.ErrLocked) {
-		r.failed(failf(Held, "", "run %s, which has decided this key, is held by another process", mark.Run))
-		return r
-	}
+	h, err := e.waitToAdopt(ctx, mark)
 	if err != nil {
-		r.failed(fail(Open, e.command("resume %s", mark.Run), fmt.Errorf("adopt run %s from its mark: %w", mark.Run, err)))
+		r.failed(e.notAdopted(mark, err))
 		return r
 	}
 	e.Log.Warn("the run that decided this key is not finished: finishing it", "run", mark.Run)
 	return e.finishHeld(ctx, h, Carry{})
+}
+
+// waitToAdopt waits for the run's lock as long as the engine's Wait.
+func (e *Engine) waitToAdopt(ctx context.Context, mark *publish.Mark) (*held, error) {
+	start := e.Patience.Now()
+	for {
+		h, err := e.adoptHeld(ctx, mark)
+		if !errors.Is(err, vfs.ErrLocked) || e.Patience.Now().Sub(start) >= e.Wait {
+			return h, err
+		}
+		if err := e.Patience.Sleep(ctx, lockPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// notAdopted gives the reason why a run was not adopted its exit code.
+func (e *Engine) notAdopted(mark *publish.Mark, err error) error {
+	if errors.Is(err, vfs.ErrLocked) {
+		return failf(Held, "", "run %s, which has decided this key, is held by another process", mark.Run)
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	if _, damaged := errors.AsType[*runstate.DamageError](err); damaged { // our journal of it: it can be made again
+		return e.unreadable(Entry{Run: mark.Run, Job: mark.State().Begun.Job, Err: err})
+	}
+	return fail(Open, e.command("resume %s", mark.Run), fmt.Errorf("adopt run %s from its mark: %w", mark.Run, err))
 }
 
 func (e *Engine) adoptHeld(ctx context.Context, mark *publish.Mark) (h *held, err error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/publish"
 	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 // Carry says how far a run is carried.
@@ -48,11 +49,7 @@ func (h *held) carry(ctx context.Context, c Carry) error {
 		err = h.work(ctx, Carry{})
 	}
 	if err != nil && h.ending && errors.Is(err, syscall.ENOSPC) && h.journal.Failed() != nil {
-		h.engine.Log.Warn("the disk of the state directory is full: its reserve is given up", "run", h.run())
-		if err := h.reopen(); err != nil {
-			return h.classify(err)
-		}
-		err = h.work(ctx, c)
+		err = h.workOnReserve(ctx, c, err)
 	}
 	if err != nil {
 		return h.classify(err)
@@ -60,8 +57,23 @@ func (h *held) carry(ctx context.Context, c Carry) error {
 	return nil
 }
 
+// workOnReserve goes on after a full disk has refused a record, on the space that was kept for that. If all that was left
+// to do was to abort, the first failure says why.
+func (h *held) workOnReserve(ctx context.Context, c Carry, first error) error {
+	h.engine.Log.Warn("the disk of the state directory is full: its reserve is given up", "run", h.run())
+	if err := h.reopen(); err != nil {
+		return err
+	}
+	err := h.work(ctx, c)
+	if err == nil && h.state().Decision == runstate.Abort && !c.Abandon {
+		return first
+	}
+	return err
+}
+
 func (h *held) work(ctx context.Context, c Carry) error {
 	if h.state().Ended != nil {
+		h.dropReserve()
 		return nil
 	}
 	if err := h.openSinks(ctx); err != nil {
@@ -71,11 +83,15 @@ func (h *held) work(ctx context.Context, c Carry) error {
 	switch {
 	case c.Abandon:
 		h.ending = true
-		return settler.Abort(ctx, c.Why)
+		if err := settler.Abort(ctx, c.Why); err != nil {
+			return err
+		}
+		h.dropReserve()
+		return nil
 	case c.resolve != nil:
 		h.ending = true
-		if err := settler.Resolve(ctx, c.resolve.HandleID, c.resolve.As, c.resolve.Why); err != nil {
-			return fail(Person, "", err)
+		if err := h.resolve(ctx, settler, *c.resolve); err != nil {
+			return err
 		}
 	case h.state().Decision == runstate.Undecided:
 		if err := h.decide(ctx, settler, c); err != nil {
@@ -86,7 +102,27 @@ func (h *held) work(ctx context.Context, c Carry) error {
 	if err := settler.Finish(ctx); err != nil {
 		return err
 	}
-	return runstate.DropReserve(h.engine.FS, h.dir)
+	h.dropReserve()
+	return nil
+}
+
+// dropReserve removes the reserve of a run that has ended. That it is left changes nothing of how the run ended.
+func (h *held) dropReserve() {
+	if err := runstate.DropReserve(h.engine.FS, h.dir); err != nil {
+		h.engine.Log.Warn("the reserve of a run that has ended is left behind", "run", h.run(), "error", err)
+	}
+}
+
+// resolve takes a person's word, unless it was journaled before a full disk stopped this process.
+func (h *held) resolve(ctx context.Context, settler *publish.Settler, word runstate.Resolved) error {
+	if _, done := h.state().Resolved[word.HandleID]; done {
+		return nil
+	}
+	err := settler.Resolve(ctx, word.HandleID, word.As, word.Why)
+	if err != nil && h.journal.Failed() == nil {
+		return fail(Person, h.engine.command("resume %s", h.run()), err)
+	}
+	return err
 }
 
 // refused aborts a run whose data was refused, or whose key was decided by another run: it can never commit.
@@ -100,16 +136,21 @@ func (h *held) refused(ctx context.Context, settler *publish.Settler, err error)
 	if aborted := settler.Abort(ctx, err.Error()); aborted != nil {
 		return errors.Join(err, aborted)
 	}
-	return errors.Join(err, runstate.DropReserve(h.engine.FS, h.dir))
+	h.dropReserve()
+	return err
 }
 
 var errEmpty = errors.New("the source holds no rows, and on_empty is fail")
+
+// maxRounds is how often one process reads what is not covered. More than once it does so only where what it has staged
+// has disappeared meanwhile.
+const maxRounds = 4
 
 // decide reads what no kept unit covers and decides the run.
 func (h *held) decide(ctx context.Context, settler *publish.Settler, c Carry) error {
 	var source Source
 	var reading *attempt
-	for {
+	for round := 0; ; round++ {
 		if err := settler.Survey(ctx); err != nil {
 			return err
 		}
@@ -131,6 +172,9 @@ func (h *held) decide(ctx context.Context, settler *publish.Settler, c Carry) er
 		open := h.state().Open()
 		if len(open) == 0 && !h.emptyToWrite() {
 			return h.commit(ctx, settler, source)
+		}
+		if round == maxRounds {
+			return fmt.Errorf("what is staged has disappeared %d times before it was decided: something clears %s", maxRounds, stage.Hidden)
 		}
 		if reading == nil {
 			var err error
@@ -185,7 +229,30 @@ func (h *held) startReading(ctx context.Context, source Source, c Carry) (*attem
 	if err := h.newAttempt(subtasks); err != nil {
 		return nil, err
 	}
+	if !h.fresh {
+		h.sweepOrphans(ctx)
+	}
 	return h.newReading(ctx, source)
+}
+
+// sweepOrphans removes what earlier attempts have staged and no kept handle names. It makes room, and it frees the names of
+// attempts that a journal put back from a copy does not know. What it cannot remove, the sweep before the end tries again.
+func (h *held) sweepOrphans(ctx context.Context) {
+	for i, sink := range h.sinks {
+		sweeper, ok := sink.(stage.Sweeper)
+		if !ok {
+			continue
+		}
+		var live []runstate.Handle
+		for kept := range h.state().Kept() {
+			if kept.Sink == i {
+				live = append(live, kept)
+			}
+		}
+		if err := sweeper.Sweep(ctx, h.run(), live); err != nil {
+			h.engine.Log.Warn("what earlier attempts have staged is left behind for now", "sink", h.state().Begun.Sinks[i].To, "error", err)
+		}
+	}
 }
 
 func (h *held) stageMore(ctx context.Context, reading *attempt, open []runstate.Range) error {
@@ -246,19 +313,18 @@ func (h *held) classify(err error) error {
 	if errors.Is(err, runstate.ErrReplaced) {
 		return fail(Open, "", err)
 	}
-	if errors.Is(err, publish.ErrDecided) {
-		return fail(Open, resume, err)
-	}
 	return fail(Open, resume, err)
 }
 
-// wayOut is the command for a run that a person must look at.
+// wayOut is the command for a run that a person must look at. What is lost must be resolved. A foreign file can be moved
+// away, and then nothing is lost. An artifact that is published though the run is decided to abort shows that the journal
+// is older than the world.
 func (e *Engine) wayOut(h *held, u *publish.Unfinished) string {
-	if h.state().Decision == runstate.Undecided { // a foreign file: move it away and go on
-		return e.command("resume %s", h.run())
+	if h.state().Decision == runstate.Abort {
+		return e.command("abandon --damaged %s --because '...'", h.run())
 	}
 	for _, p := range u.Problems {
-		if p.Fate != publish.Unknown {
+		if p.Fate == publish.Lost {
 			return e.command("resolve %s %s --as lost --because '...'", h.run(), p.Handle.Name)
 		}
 	}

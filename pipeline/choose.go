@@ -141,5 +141,5 @@ func (e *Engine) begin(b runstate.Begun) (*held, error) {
 		return nil, errors.Join(err, lock.Release(), runstate.Unmake(e.FS, dir))
 	}
 	plan, err := decodePlan(b.Plan)
-	return &held{engine: e, dir: dir, lock: lock, journal: journal, plan: plan}, err
+	return &held{engine: e, dir: dir, lock: lock, journal: journal, plan: plan, fresh: true}, err
 }

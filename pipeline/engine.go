@@ -65,6 +65,9 @@ func (e *Engine) command(text string, args ...any) string {
 
 func (e *Engine) options() runstate.Options { return runstate.Options{Now: e.Patience.Now} }
 
+// spent is options for a journal whose reserve was given up.
+func (e *Engine) spent() runstate.Options { return runstate.Options{Now: e.Patience.Now, Spent: true} }
+
 // held is a run that this process works on: its lock is held and its journal is open.
 type held struct {
 	engine  *Engine
@@ -74,6 +77,7 @@ type held struct {
 	plan    Plan
 	sinks   []stage.Sink // nil until opened
 	ending  bool         // nothing is read any more: a full disk may cost the reserve
+	fresh   bool         // this process has begun it: nobody else has staged for it
 }
 
 func (h *held) state() *runstate.State { return h.journal.State() }
@@ -106,7 +110,7 @@ func (e *Engine) open(dir string, lock *runstate.Lock) (*held, error) {
 		if err := runstate.DropReserve(e.FS, dir); err != nil {
 			return nil, err
 		}
-		journal, err = runstate.Open(e.FS, dir, e.options())
+		journal, err = runstate.Open(e.FS, dir, e.spent())
 	}
 	if err != nil {
 		return nil, err
@@ -124,7 +128,7 @@ func (h *held) reopen() error {
 	if err := errors.Join(h.journal.Close(), runstate.DropReserve(h.engine.FS, h.dir)); err != nil {
 		return err
 	}
-	journal, err := runstate.Open(h.engine.FS, h.dir, h.engine.options())
+	journal, err := runstate.Open(h.engine.FS, h.dir, h.engine.spent())
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -70,14 +71,23 @@ func (e *Engine) stager(p SinkPlan, head []byte, sink stage.Sink) (stage.Stager,
 // read stages the open ranges, each subtask its own. It returns publish.ErrStopped if it was asked to stop; what was
 // prepared until then is journaled.
 func (a *attempt) read(ctx context.Context, open []runstate.Range, subtasks int) error {
+	var stopped atomic.Bool
 	group, ctx := errgroup.WithContext(ctx)
 	for n, work := range assign(open, subtasks) {
 		group.Go(func() error {
 			s := &subtask{attempt: a, number: n}
-			return errors.Join(s.run(ctx, work), s.discard(ctx))
+			err := errors.Join(s.run(ctx, work), s.discard(ctx))
+			if s.stopped { // no error: the other subtasks finish their units, too
+				stopped.Store(true)
+			}
+			return err
 		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	if err == nil && stopped.Load() {
+		return publish.ErrStopped
+	}
+	return err
 }
 
 // assign gives every subtask a run of neighbouring ranges, of about the same number of positions.
@@ -104,12 +114,17 @@ type subtask struct {
 	from   int64         // of the range at hand, what is before is covered by a unit
 	writer []stage.Writer
 	batch  columnar.Batch
+
+	stopped bool // before all was read
 }
 
 func (s *subtask) run(ctx context.Context, work []runstate.Range) error {
 	for _, r := range work {
 		if err := s.readRange(ctx, r); err != nil {
 			return err
+		}
+		if s.stopped {
+			break
 		}
 	}
 	return s.prepare(ctx)
@@ -124,8 +139,9 @@ func (s *subtask) readRange(ctx context.Context, r runstate.Range) (err error) {
 	s.from = r.From
 	for at := r.From; at < r.To; {
 		if s.held.engine.stopped() {
+			s.stopped = true
 			s.cover(r, at, reader)
-			return errors.Join(publish.ErrStopped, s.prepare(ctx))
+			return nil
 		}
 		from := at
 		if at, err = s.fill(ctx, reader, r, at); err != nil {

@@ -85,6 +85,9 @@ func (c committer) try(ctx context.Context, h runstate.Handle) *Problem {
 	if p := verdict(h, before, err); p != nil {
 		return p
 	}
+	if err := ctx.Err(); err != nil {
+		return &Problem{h, Unknown, err}
+	}
 	published := c.sink.Publish(ctx, h)
 	after, err := c.sink.Inspect(ctx, h)
 	if p := verdict(h, after, errors.Join(err, ifErr(err, published))); p != nil {

@@ -34,6 +34,7 @@ func (s *Settler) finishCommit(ctx context.Context) error {
 		}
 		err := s.at(h.Sink).commit(ctx, h)
 		if p, ok := errors.AsType[Problem](err); ok {
+			s.unanswered(p)
 			problems = append(problems, p)
 			continue
 		}
@@ -50,6 +51,9 @@ func (s *Settler) finishCommit(ctx context.Context) error {
 	for i := range s.Sinks {
 		if s.stopped() {
 			return ErrStopped
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if err := s.publishManifest(ctx, i); err != nil {
 			return err
@@ -199,6 +203,9 @@ func (s *Settler) finishAbort(ctx context.Context) error {
 	for _, h := range open {
 		if s.stopped() {
 			return errors.Join(ErrStopped, unfinished(problems))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		err := s.Sinks[h.Sink].Abort(ctx, h)
 		switch {

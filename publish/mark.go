@@ -80,7 +80,10 @@ type BadMarkError struct {
 	Err  error
 }
 
-func (e *BadMarkError) Error() string { return fmt.Sprintf("the key's mark %s: %v", e.Name, e.Err) }
+func (e *BadMarkError) Error() string {
+	return fmt.Sprintf("the key's mark %s: %v: whether the key is committed cannot be told; put the mark back from a copy, or move it away if nothing of the key's run is at the destinations",
+		e.Name, e.Err)
+}
 
 func (e *BadMarkError) Unwrap() error { return e.Err }
 
@@ -100,11 +103,32 @@ func readMark(name string, data []byte) (*Mark, error) {
 	if err := Gate(state); err != nil {
 		return nil, &BadMarkError{name, err}
 	}
-	if state.Begun.Run != m.Run {
-		return nil, &BadMarkError{name, fmt.Errorf("it is of run %s and holds the journal of run %s", m.Run, state.Begun.Run)}
-	}
 	m.state = state
+	if err := m.check(); err != nil {
+		return nil, &BadMarkError{name, err}
+	}
 	return &m, nil
+}
+
+// check tells whether what the mark says is what its journal says.
+func (m *Mark) check() error {
+	b := m.state.Begun
+	if b.Run != m.Run || b.Key != m.Key || b.Again != m.Again || b.PlanDigest != m.PlanDigest {
+		return fmt.Errorf("it is of run %s and key %q, and holds the journal of run %s and key %q, or of another plan", m.Run, m.Key, b.Run, b.Key)
+	}
+	if len(m.Manifests) != len(b.Sinks) {
+		return fmt.Errorf("it has %d manifests for %d sinks", len(m.Manifests), len(b.Sinks))
+	}
+	for _, text := range m.Manifests {
+		manifest, err := ReadManifest([]byte(text))
+		if err != nil {
+			return err
+		}
+		if manifest.Run != m.Run || manifest.Outcome != runstate.Done {
+			return fmt.Errorf("it has a manifest of run %s, outcome %s", manifest.Run, manifest.Outcome)
+		}
+	}
+	return nil
 }
 
 // Gate is the one rule that lets a run be committed: what is prepared tiles the source, in every sink. It is a pure

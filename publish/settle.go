@@ -22,6 +22,8 @@ type Settler struct {
 	Log      *slog.Logger
 	Stop     <-chan struct{} // when closed, no further publishing or aborting is started
 	Finished func()          // called after each artifact that was finished; may be nil
+
+	silent map[int]bool // sinks that did not answer as long as patience lasted
 }
 
 // Unfinished says which artifacts keep a run from its end.
@@ -71,7 +73,22 @@ var (
 
 func (s *Settler) state() *runstate.State { return s.Journal.State() }
 
-func (s *Settler) at(sink int) committer { return committer{s.Sinks[sink], s.Patience, s.Log} }
+// at commits at a sink. One that has not answered for one artifact is asked once for each of the others: patience is for
+// the destination, not for each artifact in it.
+func (s *Settler) at(sink int) committer {
+	p := s.Patience
+	if s.silent[sink] {
+		p.Wait = 0
+	}
+	return committer{s.Sinks[sink], p, s.Log}
+}
+
+func (s *Settler) unanswered(p Problem) {
+	if s.silent == nil {
+		s.silent = map[int]bool{}
+	}
+	s.silent[p.Handle.Sink] = p.Fate == Unknown
+}
 
 func (s *Settler) stopped() bool {
 	select {
@@ -180,7 +197,9 @@ func (s *Settler) inspectUnits(ctx context.Context) ([]surveyed, error) {
 			case ctx.Err() != nil:
 				return nil, ctx.Err()
 			case err != nil || e.State == stage.Foreign:
-				problems = append(problems, *verdict(h, e, err))
+				p := *verdict(h, e, err)
+				s.unanswered(p)
+				problems = append(problems, p)
 			case e.State == stage.Published:
 				seen.published = h.Name
 			case e.State == stage.Gone:
@@ -226,6 +245,9 @@ func (s *Settler) Decide(ctx context.Context) error {
 		return err
 	}
 	if err := s.Here(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	b := s.state().Begun

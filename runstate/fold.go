@@ -254,6 +254,9 @@ func (s *State) checkManifest(m *ManifestRecord) error {
 	if m.Sink < 0 || m.Sink >= len(s.Begun.Sinks) || DigestOf([]byte(m.Bytes)) != m.Digest {
 		return fmt.Errorf("the manifest of sink %d is not what its digest says", m.Sink)
 	}
+	if m.Outcome != Done && m.Outcome != Partial {
+		return fmt.Errorf("the manifest of sink %d has the outcome %q", m.Sink, m.Outcome)
+	}
 	return nil
 }
 

@@ -31,7 +31,7 @@ func Read(fsys vfs.FS, dir string, newest int) (*View, error) {
 	c, state, err := fold(at, data, newest)
 	if c == nil || len(c.records) == 0 {
 		if err == nil {
-			err = ErrNoRun
+			err = noBegun(at)
 		}
 		return nil, err
 	}

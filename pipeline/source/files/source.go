@@ -146,7 +146,7 @@ func (s *source) Open(ctx context.Context, r runstate.Range) (pipeline.Reader, e
 	}
 	chunker := format.NewChunker(io.LimitReader(from, r.To-r.From), s.text, 0)
 	chunker.At = r.From
-	return &reader{source: s, path: path, from: from, chunker: chunker, decoder: decoder, digest: runstate.NewHasher()}, nil
+	return &reader{source: s, path: path, within: r.To < f.Size, from: from, chunker: chunker, decoder: decoder, digest: runstate.NewHasher()}, nil
 }
 
 // Unmatched names the files that the pattern matches now and the run does not read.
@@ -163,6 +163,7 @@ func (s *source) Unmatched(ctx context.Context) []string {
 type reader struct {
 	source  *source
 	path    string
+	within  bool // the range ends before the file does, so at a record's end
 	from    io.ReadCloser
 	chunker *format.Chunker
 	decoder format.Decoder
@@ -182,6 +183,9 @@ func (r *reader) Next(ctx context.Context, limit format.Limit, b *columnar.Batch
 		return 0, r.source.changedWhileRead(ctx, r.path, r.source.located(ctx, r.path, err))
 	}
 	r.buf = chunk.Data
+	if r.within && chunk.Source < int64(len(chunk.Data)) {
+		return 0, fmt.Errorf("%w: no record of %s ends at byte %d any more", pipeline.ErrSourceChanged, r.path, chunk.At+chunk.Source)
+	}
 	_, _ = r.digest.Write(chunk.Data[:chunk.Source]) // cannot fail; before the decoder, which may change the bytes
 	if err := r.decoder.Decode(chunk.Data, chunk.At, b); err != nil {
 		return 0, r.source.changedWhileRead(ctx, r.path, r.source.located(ctx, r.path, err))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,13 +78,14 @@ func durationFlag(o option, text string, absent time.Duration) (time.Duration, e
 func (a *app) do(cmd *cobra.Command, w work, f func(ctx context.Context, e *pipeline.Engine) []pipeline.Result) []pipeline.Result {
 	e := a.engine(w.home)
 	e.Wait = w.wait
-	ctx, stopper, finish := a.stopOnSignals(context.Background(), w.grace)
+	ctx, stopper, finish := a.stopOnSignals(context.Background(), w)
 	defer finish()
 	e.Stop = stopper.stop
 	watch := a.watch(e, w.progress)
 	defer watch.close()
 	e.OnRun = func(dir string) {
-		stopper.open.Store(true)
+		run := path.Base(dir)
+		stopper.run.Store(&run)
 		watch.run(dir)
 	}
 	return f(ctx, e)

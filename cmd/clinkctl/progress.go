@@ -44,12 +44,15 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// canRedraw tells whether what is written to a stream can be drawn over.
+func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+
 // on decides what auto is.
 func (k progressKind) on(w io.Writer) progressKind {
 	if k != progressAuto {
 		return k
 	}
-	if isTerminal(w) && os.Getenv("TERM") != "dumb" {
+	if canRedraw(w) {
 		return progressBar
 	}
 	return progressLines
@@ -104,7 +107,7 @@ const (
 
 // watch starts to watch. close ends it.
 func (a *app) watch(e *pipeline.Engine, kind progressKind) *watcher {
-	w := &watcher{engine: e, kind: kind.on(a.err.out), err: a.err, log: a.log, lines: time.Now(),
+	w := &watcher{engine: e, kind: kind.on(a.err.out), err: a.err, log: a.log, lines: e.Patience.Now(),
 		stop: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(w.ended)
@@ -118,6 +121,9 @@ func (w *watcher) run(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dir, w.base = dir, w.engine.Progress.Snapshot()
+	if w.kind == progressBar {
+		w.err.bar(pipeline.Snapshot{}) // rates are from here on
+	}
 }
 
 func (w *watcher) close() {
@@ -154,13 +160,14 @@ func (w *watcher) show(last bool) {
 		return // it is only shown
 	}
 	writeProgress(w.dir, text)
+	now := w.engine.Patience.Now()
 	switch {
 	case w.kind == progressJSON:
 		_, _ = w.err.Write(append(text, '\n')) // it is only shown
 	case w.kind == progressBar && !last:
 		w.err.bar(p.Snapshot)
-	case w.kind == progressLines && !last && time.Since(w.lines) >= linePeriod:
-		w.lines = time.Now()
+	case w.kind == progressLines && !last && now.Sub(w.lines) >= linePeriod:
+		w.lines = now
 		w.log.Info("progress", "run", path.Base(w.dir), "bytes", p.Bytes, "of", p.Total, "rows", p.Rows, "units", p.Units, "published", p.Published)
 	}
 }

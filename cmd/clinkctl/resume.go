@@ -61,8 +61,9 @@ func homeOptions() []option { return append([]option{stateOption(), graceOption(
 
 // group is some names of jobs and runs under one state directory.
 type group struct {
-	work  work
-	names []string
+	work     work
+	names    []string
+	optional map[string]bool // names of jobs that may have no runs: their file was named
 }
 
 func (a *app) runResume(cmd *cobra.Command, args []string) error {
@@ -83,10 +84,24 @@ func (a *app) runResume(cmd *cobra.Command, args []string) error {
 	var results []pipeline.Result
 	for _, g := range groups {
 		results = append(results, a.do(cmd, g.work, func(ctx context.Context, e *pipeline.Engine) []pipeline.Result {
-			return e.Resume(ctx, g.names, carry)
+			return a.resumeGroup(ctx, e, g, carry)
 		})...)
 	}
 	return a.tell(cmd, results, nil)
+}
+
+// resumeGroup resumes what a group names. Of a job that never ran there is nothing to resume.
+func (a *app) resumeGroup(ctx context.Context, e *pipeline.Engine, g group, carry pipeline.Carry) []pipeline.Result {
+	jobs, err := e.Jobs()
+	if err != nil {
+		return e.Resume(ctx, g.names, carry) // which tells it
+	}
+	names := slices.DeleteFunc(slices.Clone(g.names), func(name string) bool { return g.optional[name] && !slices.Contains(jobs, name) })
+	if len(names) == 0 && len(g.names) > 0 {
+		a.log.Info("runs to carry on", "runs", 0, "handles", 0)
+		return nil
+	}
+	return e.Resume(ctx, names, carry)
 }
 
 // groups sorts arguments by their state directory. Without arguments there is one group of no names.
@@ -115,10 +130,11 @@ func (a *app) groups(cmd *cobra.Command, args []string, options []option) ([]gro
 		}
 		i := slices.IndexFunc(groups, func(g group) bool { return g.work.home.dir == at.home.dir })
 		if i < 0 {
-			groups = append(groups, group{work: at})
+			groups = append(groups, group{work: at, optional: map[string]bool{}})
 			i = len(groups) - 1
 		}
 		groups[i].names = append(groups[i].names, name)
+		groups[i].optional[name] = isJobFile(arg)
 	}
 	if len(args) == 0 {
 		w.home, err = a.stateDir(s.viper.GetString("state"), s.repeatState())

@@ -75,14 +75,21 @@ func (s *settings) bind(o option, flags *pflag.FlagSet) error {
 		return err
 	}
 	if os.Getenv(o.env()) != "" {
-		s.places[o.path] = job.Place{Name: o.env()}
+		s.place(o, o.env())
 	}
 	f := flags.Lookup(o.name())
 	if f == nil || !f.Changed {
 		return nil
 	}
-	s.places[o.path] = job.Place{Name: "--" + o.name()}
+	s.place(o, "--"+o.name())
 	return s.viper.BindPFlag(o.key(), f)
+}
+
+// place notes where a setting of a job was given.
+func (s *settings) place(o option, name string) {
+	if o.path != "" {
+		s.places[o.path] = job.Place{Name: name}
+	}
 }
 
 // readSets lays what --set says over everything.

@@ -75,7 +75,7 @@ func (a *app) watchStatus(show func() error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	clear := ""
-	if isTerminal(a.streams.Out) {
+	if canRedraw(a.streams.Out) {
 		clear = "\x1b[H\x1b[2J"
 	}
 	for {
@@ -140,7 +140,7 @@ func (a *app) statuses(groups []group, all bool) ([]runStatus, error) {
 			runs = append(runs, shown...)
 		}
 		for _, name := range g.names {
-			if !found[name] {
+			if !found[name] && !g.optional[name] {
 				return nil, usage("there is no job or run %q under %s", name, g.work.home.dir)
 			}
 		}

@@ -17,7 +17,10 @@ import (
 	"github.com/clinkctl/clinkctl/stage/file"
 )
 
-const runA = runstate.Token("20261130t013000z7f3a9c1e")
+const (
+	runA = runstate.Token("20261130t013000z7f3a9c1e")
+	runB = runstate.Token("20261130t013000z00000001")
+)
 
 func openOS(t *testing.T, to string) stage.Sink {
 	t.Helper()

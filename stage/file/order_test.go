@@ -241,6 +241,10 @@ func TestSymbolicLinks(t *testing.T) {
 func TestEachLookDenied(t *testing.T) {
 	mem, s := newMem(t)
 	h := stageBytes(t, s, artifactA, wholeData)
+	visible := stageBytes(t, s, runstate.Artifact{Run: runB, Attempt: 1, Checkpoint: 1}, wholeData)
+	if err := s.Publish(t.Context(), visible); err != nil {
+		t.Fatal(err)
+	}
 	denied := 0
 	for k, fired := 1, true; fired; k++ {
 		fired = false
@@ -256,6 +260,10 @@ func TestEachLookDenied(t *testing.T) {
 		e, err := s.Inspect(t.Context(), h)
 		if err == nil && e.State != stage.Staged {
 			t.Errorf("look %d denied: %s (%s)", k, e.State, e.Detail)
+		}
+		n = 0
+		if names, err := s.(stage.Lister).Visible(t.Context(), runB); err == nil && len(names) != 1 {
+			t.Errorf("look %d denied: %q is visible", k, names)
 		}
 		if err != nil {
 			denied++

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -56,14 +58,14 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "ended": cmdEnded,
+			"exits": cmdExits, "start": cmdStart, "signal": cmdSignal, "await": cmdAwait, "says": cmdSays, "ended": cmdEnded,
 			"run-token": cmdRunToken, "flip": cmdFlip, "truncate": cmdTruncate, "no-escapes": cmdNoEscapes, "last-line": cmdLastLine,
 			"within": cmdWithin, "tree": cmdTree, "rows": cmdRows,
 		},
 	})
 }
 
-// patience is how long a script waits for what must come.
+// scriptPatience is how long a script waits for what must come.
 const scriptPatience = 20 * time.Second
 
 // cmdExits runs a command and checks its exit code: exits 64 clinkctl run. "kill" is a process that was killed.
@@ -94,8 +96,26 @@ type processKey struct{}
 // process is a command that runs beside the script.
 type process struct {
 	cmd      *exec.Cmd
-	out, err bytes.Buffer
+	out, err lockedBuffer
 	done     chan error
+}
+
+// lockedBuffer is read while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 func processes(ts *testscript.TestScript) map[string]*process {
@@ -131,8 +151,8 @@ func cmdEnded(ts *testscript.TestScript, _ bool, args []string) {
 	p := processes(ts)[args[0]]
 	select {
 	case err := <-p.done:
-		_, _ = ts.Stdout().Write(p.out.Bytes())
-		_, _ = ts.Stderr().Write(p.err.Bytes())
+		_, _ = io.WriteString(ts.Stdout(), p.out.String())
+		_, _ = io.WriteString(ts.Stderr(), p.err.String())
 		checkExit(ts, err, args[1])
 	case <-time.After(scriptPatience):
 		ts.Fatalf("%s does not end", args[0])
@@ -141,12 +161,25 @@ func cmdEnded(ts *testscript.TestScript, _ bool, args []string) {
 
 // cmdAwait waits until a file is there.
 func cmdAwait(ts *testscript.TestScript, _ bool, args []string) {
+	await(ts, args[0], func() bool {
+		names, err := filepath.Glob(ts.MkAbs(args[0]))
+		return err == nil && len(names) > 0
+	})
+}
+
+// cmdSays waits until a command that was started has written a text to stdout or stderr: says NAME 'stopping'.
+func cmdSays(ts *testscript.TestScript, _ bool, args []string) {
+	p := processes(ts)[args[0]]
+	await(ts, args[1], func() bool { return strings.Contains(p.out.String()+p.err.String(), args[1]) })
+}
+
+func await(ts *testscript.TestScript, what string, there func() bool) {
 	for start := time.Now(); time.Since(start) < scriptPatience; time.Sleep(2 * time.Millisecond) {
-		if names, err := filepath.Glob(ts.MkAbs(args[0])); err == nil && len(names) > 0 {
+		if there() {
 			return
 		}
 	}
-	ts.Fatalf("%s does not appear", args[0])
+	ts.Fatalf("%s does not appear", what)
 }
 
 // cmdRunToken puts the token of a job's only run, or of its N-th, into a variable: run-token RUN orders [2].

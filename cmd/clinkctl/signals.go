@@ -76,7 +76,6 @@ func (a *app) exitNow(s *stopper) {
 	if run == nil {
 		os.Exit(int(pipeline.World))
 	}
-	a.next = "clinkctl resume " + *run + s.flags
-	a.sayNext()
+	a.sayNext("clinkctl resume " + *run + s.flags)
 	os.Exit(int(pipeline.Open))
 }

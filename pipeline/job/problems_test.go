@@ -50,10 +50,10 @@ func TestProblems(t *testing.T) {
 		want  string // after "orders.yaml:7: <path>: "
 	}{
 		{"nam", "x", "unknown key; did you mean name?"},
-		{"zzzzzzzz", 1, "unknown key: there are subtasks, on_pending, on_empty, guarantee, commit_wait, grace, state, checkpoint, source, sinks, name"},
+		{"zzzzzzzz", 1, "unknown key: there are checkpoint, commit_wait, grace, guarantee, name, on_empty, on_pending, sinks, source, state, subtasks"},
 		{"source.pth", "x", "unknown key; did you mean path?"},
 		{"checkpoint.row", 1, "unknown key; did you mean rows?"},
-		{"sinks.0.marker", "_SUCCESS", "unknown key: there are to, format, csv, ndjson, lines, written"},
+		{"sinks.0.marker", "_SUCCESS", "unknown key: there are csv, format, lines, ndjson, to, written"},
 		{"source.columns.0.typ", "x", "unknown key; did you mean type?"},
 
 		{"name", "Orders", `is "Orders", and must be lower-case letters, digits, dots, underscores and hyphens, and begin with a letter or digit`},

@@ -164,7 +164,7 @@ func (s *section) close() {
 		}
 		instead := didYouMean(name, s.known)
 		if instead == "" {
-			instead = ": there are " + strings.Join(s.known, ", ")
+			instead = ": there are " + strings.Join(slices.Sorted(slices.Values(s.known)), ", ")
 		}
 		s.problem(name, "unknown key%s", instead)
 	}

@@ -389,26 +389,47 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestWriterThatFailsAtAnyByte(t *testing.T) {
+	schema := formattest.ParseSchema("a:int64! b:string")
+	for compression, hows := range map[string][]string{"none": {"fails", "is short", "panics"}, "zstd": {"fails"}} {
+		f := newFormat(t, map[string]any{"compression": compression})
+		f.groupRows = 3
+		batch := formattest.Of(schema, []string{"1", "x"}, []string{"2", "NULL"})
+		file, err := formattest.Encode(f, format.Target{Schema: schema}, batch, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, how := range hows {
+			for n := range len(file) {
+				err := writeTo(f, &failing{n: n, how: how}, schema, batch)
+				if err == nil {
+					t.Fatalf("a writer that %s at byte %d of %d is not noticed", how, n, len(file))
+				}
+				if how == "fails" && !errors.Is(err, errDisk) {
+					t.Fatalf("at byte %d: %v", n, err)
+				}
+			}
+			if err := writeTo(f, &failing{n: len(file), how: how}, schema, batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The same for a file whose row groups are larger than what the library gathers before it writes.
+func TestWriterThatFailsInALargeFile(t *testing.T) {
 	schema := manySchema()
-	f := newFormat(t, nil)
-	f.groupRows = 40
-	batch := many(schema, 0, 100)
+	f := newFormat(t, map[string]any{"compression": "none"})
+	f.groupRows = 20_000
+	batch := many(schema, 0, 20_000)
 	file, err := formattest.Encode(f, format.Target{Schema: schema}, batch, batch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, how := range []string{"fails", "is short", "panics"} {
-		for n := range len(file) {
-			err := writeTo(f, &failing{n: n, how: how}, schema, batch)
-			if err == nil {
+	for n := 0; n < len(file); n += len(file)/7 + 1 {
+		for _, how := range []string{"fails", "is short", "panics"} {
+			if err := writeTo(f, &failing{n: n, how: how}, schema, batch); err == nil {
 				t.Fatalf("a writer that %s at byte %d of %d is not noticed", how, n, len(file))
 			}
-			if how == "fails" && !errors.Is(err, errDisk) {
-				t.Fatalf("at byte %d: %v", n, err)
-			}
-		}
-		if err := writeTo(f, &failing{n: len(file), how: how}, schema, batch); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func small(t *testing.T, seed uint64) (*world, pipeline.Plan) {
 	t.Helper()
 	w := newWorld(t, seed, smallRows)
 	p := w.plan()
-	p.Subtasks, p.Checkpoint.Bytes = 1, 20
+	p.Subtasks, p.Checkpoint.Bytes = 1, 12 // two rows each, the second across the two files
 	return w, p
 }
 

@@ -100,6 +100,7 @@ func TestTwoProcesses(t *testing.T) {
 			seen := map[[2]pipeline.Code]int{}
 			for round := range 100 {
 				w, p := small(t, *seed+uint64(round))
+				w.clock.still = true
 				a, _ := w.process()
 				b, _ := w.process()
 				b.State = test.second
@@ -145,6 +146,7 @@ func (w *world) eachRow(t *testing.T, times int) {
 // TestAdoptedWhileFinished: the owner and an adopter finish one run at once, from every record at which its key is decided.
 func TestAdoptedWhileFinished(t *testing.T) {
 	w, p := small(t, *seed)
+	w.clock.still = true
 	for i, at := range worlds(t, w, p, "k") {
 		for range 10 {
 			w := at.fork()

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -91,7 +92,7 @@ func (w *world) fork() *world {
 	f := *w
 	f.mem = w.mem.Clone()
 	f.random = &counter{n: w.random.n + 1<<20}
-	f.clock = &clock{now: w.clock.Now()}
+	f.clock = &clock{now: w.clock.Now(), still: w.clock.still}
 	return &f
 }
 
@@ -115,8 +116,9 @@ func (c *counter) Read(p []byte) (int, error) {
 
 // clock moves when somebody sleeps, and a little whenever it is read.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	still bool // sleeping only lets others go on, for processes that wait for each other
 }
 
 func (c *clock) Now() time.Time {
@@ -127,8 +129,11 @@ func (c *clock) Now() time.Time {
 }
 
 func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	runtime.Gosched()
 	c.mu.Lock()
-	c.now = c.now.Add(d)
+	if !c.still {
+		c.now = c.now.Add(d)
+	}
 	c.mu.Unlock()
 	return ctx.Err()
 }

@@ -51,10 +51,22 @@ func (s *source) look(ctx context.Context, f file, was stage.Object, ranges []ru
 	if now.Size < f.Size {
 		return now, nil, fmt.Errorf("%w: %s has %d bytes, and had %d", pipeline.ErrSourceChanged, f.Path, now.Size, f.Size)
 	}
+	if otherContent(now, f.Object) {
+		return now, nil, fmt.Errorf("%w: the first or the last block of %s is another one", pipeline.ErrSourceChanged, f.Path)
+	}
 	if now.Size > was.Size {
 		warnings = append(warnings, fmt.Sprintf("%s has grown from %d to %d bytes; it is read to its planned end, at %d", f.Path, was.Size, now.Size, f.Size))
 	}
 	return now, warnings, s.compare(ctx, f, ranges)
+}
+
+// otherContent tells whether blocks that are of the same bytes of a file differ: of its beginning, and of its end unless it
+// has grown.
+func otherContent(now, then stage.Object) bool {
+	if now.Size == then.Size {
+		return now.First != then.First || now.Last != then.Last
+	}
+	return then.Size >= stage.FingerprintBlock && now.First != then.First
 }
 
 func same(a, b stage.Object) bool {
@@ -93,9 +105,9 @@ func (s *source) compareRange(ctx context.Context, path string, r runstate.Range
 	if err != nil {
 		return err
 	}
-	from, err := s.store.Open(ctx, path, r.From)
+	from, err := s.openFile(ctx, path, r.From)
 	if err != nil {
-		return fmt.Errorf("source %s: %w", path, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	n, err := io.Copy(digest, io.LimitReader(from, r.To-r.From))
@@ -128,7 +140,7 @@ func (s *source) located(ctx context.Context, path string, err error) error {
 
 // countLines gives the lines, from 1, on which two offsets of a file lie, the first being no later than the second.
 func (s *source) countLines(ctx context.Context, path string, first, second int64) (a, b int64, err error) {
-	r, err := s.store.Open(ctx, path, 0)
+	r, err := s.openFile(ctx, path, 0)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
@@ -144,7 +145,7 @@ func (s *source) measureHead(ctx context.Context, f *file) error {
 	for size := int64(stage.FingerprintBlock); ; size *= 4 {
 		start, err := s.read(ctx, f.Path, 0, min(size, f.Size))
 		if err != nil {
-			return fmt.Errorf("source %s: %w", f.Path, err)
+			return err
 		}
 		whole := int64(len(start)) == f.Size
 		n, err := s.text.Head(start, whole)
@@ -161,7 +162,7 @@ func (s *source) measureHead(ctx context.Context, f *file) error {
 
 // read reads bytes [from, to) of a file. Fewer mean that it has changed.
 func (s *source) read(ctx context.Context, path string, from, to int64) (data []byte, err error) {
-	r, err := s.store.Open(ctx, path, from)
+	r, err := s.openFile(ctx, path, from)
 	if err != nil {
 		return nil, err
 	}
@@ -174,5 +175,20 @@ func (s *source) read(ctx context.Context, path string, from, to int64) (data []
 	if err == io.EOF {
 		err = nil
 	}
+	if err != nil {
+		err = fmt.Errorf("source %s: %w", path, err)
+	}
 	return data, err
+}
+
+// openFile opens a file that was found before. That it is not there any more is a change.
+func (s *source) openFile(ctx context.Context, path string, from int64) (io.ReadCloser, error) {
+	r, err := s.store.Open(ctx, path, from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is not there any more", pipeline.ErrSourceChanged, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", path, err)
+	}
+	return r, nil
 }

@@ -54,7 +54,7 @@ func (s *source) splitFile(ctx context.Context, f file, piece int64) (err error)
 		s.splits = append(s.splits, sp)
 		return nil
 	}
-	r, err := s.store.Open(ctx, f.Path, sp.From)
+	r, err := s.openFile(ctx, f.Path, sp.From)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *source) Head(ctx context.Context) ([]byte, error) {
 func (s *source) head(ctx context.Context, f file) ([]byte, error) {
 	head, err := s.read(ctx, f.Path, 0, int64(f.Head))
 	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", f.Path, err)
+		return nil, err
 	}
 	if runstate.DigestOf(head) != f.HeadDigest {
 		return nil, fmt.Errorf("%w: the header of %s is another one", pipeline.ErrSourceChanged, f.Path)
@@ -140,9 +140,9 @@ func (s *source) Open(ctx context.Context, r runstate.Range) (pipeline.Reader, e
 	if err != nil {
 		return nil, s.located(ctx, path, err)
 	}
-	from, err := s.store.Open(ctx, path, r.From)
+	from, err := s.openFile(ctx, path, r.From)
 	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", path, err)
+		return nil, err
 	}
 	chunker := format.NewChunker(io.LimitReader(from, r.To-r.From), s.text, 0)
 	chunker.At = r.From

@@ -29,7 +29,7 @@ var layers = []struct {
 	{"stage/*", []string{"columnar", "format", "runstate", "runstate/vfs", "stage"}},
 	{"publish", []string{"columnar", "format", "runstate", "runstate/vfs", "stage"}},
 	{"pipeline", []string{"columnar", "format", "runstate", "runstate/vfs", "stage", "publish"}},
-	{"pipeline/job", []string{"columnar", "format", "runstate", "stage", "pipeline"}},
+	{"pipeline/job", []string{"columnar", "format", "runstate", "runstate/vfs", "stage", "pipeline"}},
 	{"pipeline/source/*", []string{"columnar", "format", "runstate", "runstate/vfs", "stage", "pipeline"}},
 	{"cmd/*", []string{"*"}},
 }

@@ -51,8 +51,8 @@ func (s *source) look(ctx context.Context, f file, was stage.Object, ranges []ru
 	if now.Size < f.Size {
 		return now, nil, fmt.Errorf("%w: %s has %d bytes, and had %d", pipeline.ErrSourceChanged, f.Path, now.Size, f.Size)
 	}
-	if otherContent(now, f.Object) {
-		return now, nil, fmt.Errorf("%w: the first or the last block of %s is another one", pipeline.ErrSourceChanged, f.Path)
+	if err := s.compareBlocks(ctx, f, now); err != nil {
+		return now, nil, err
 	}
 	if now.Size > was.Size {
 		warnings = append(warnings, fmt.Sprintf("%s has grown from %d to %d bytes; it is read to its planned end, at %d", f.Path, was.Size, now.Size, f.Size))
@@ -60,13 +60,26 @@ func (s *source) look(ctx context.Context, f file, was stage.Object, ranges []ru
 	return now, warnings, s.compare(ctx, f, ranges)
 }
 
-// otherContent tells whether blocks that are of the same bytes of a file differ: of its beginning, and of its end unless it
-// has grown.
-func otherContent(now, then stage.Object) bool {
-	if now.Size == then.Size {
-		return now.First != then.First || now.Last != then.Last
+// compareBlocks compares the first and the last block of what a file was when the run was begun. A file has only grown if
+// both are where they were.
+func (s *source) compareBlocks(ctx context.Context, f file, now stage.Object) error {
+	first, last := now.First, now.Last
+	if now.Size > f.Size {
+		block := min(stage.FingerprintBlock, f.Size)
+		head, err := s.read(ctx, f.Path, 0, block)
+		if err != nil {
+			return err
+		}
+		tail, err := s.read(ctx, f.Path, f.Size-block, f.Size)
+		if err != nil {
+			return err
+		}
+		first, last = runstate.DigestOf(head), runstate.DigestOf(tail)
 	}
-	return then.Size >= stage.FingerprintBlock && now.First != then.First
+	if first != f.First || last != f.Last {
+		return fmt.Errorf("%w: the first or the last block of %s is another one", pipeline.ErrSourceChanged, f.Path)
+	}
+	return nil
 }
 
 func same(a, b stage.Object) bool {

@@ -89,7 +89,7 @@ class Loop:
 
     def __init__(self, args, work, formats):
         self.args, self.work, self.formats = args, work, formats
-        self.second = [f for f in ("csv", "ndjson", "parquet") if any(FORMATS[n][1] == f and not FORMATS[n][2] for n in formats)] or ["csv", "ndjson"]
+        self.second = ["csv", "ndjson"] + ["parquet"] * any(FORMATS[name][1] == "parquet" for name in formats)
         self.kills, self.at, self.total, self.recoveries = Counter(), set(), Counter(), Counter()
         self.failures = []
 
@@ -119,7 +119,8 @@ class Loop:
             rng = rounds.random_of(args.seed, "term", i)
             form = self.formats[i % len(self.formats)]
             shape = Shape(form, args.rows, args.seed * 1000 + i, rng.randint(1, 2), rng.randint(1, 3), f"term-{i}" if i % 2 else "")
-            yield "term", i, shape, rng.uniform(0.05, 1.05), self.seconds[form]
+            when = ("record", rng.randint(1, self.records[shape.sinks, shape.subtasks])) if i % 3 else ("time", rng.uniform(0.05, 1.05))
+            yield "term", i, shape, when, self.seconds[form]
 
     def one(self, task):
         kind, i, shape, when, seconds = task
@@ -194,7 +195,7 @@ def main():
             loop.run()
             code = loop.report(time.monotonic() - began)
     finally:
-        if code == 0 and not args.work:
+        if not args.work and (code == 0 or not os.listdir(work)):  # failed rounds keep their folders
             shutil.rmtree(work)
     return code
 

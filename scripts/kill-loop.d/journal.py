@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 
 POLL = 0.00005  # seconds
@@ -41,6 +42,25 @@ def lines(at):
 def count(state):
     """The number of whole lines in all journals under a state directory."""
     return sum(len(lines(at)) for at in find(state))
+
+
+KIND = re.compile(rb'[0-9a-f]{8} \{"at":"[^"]*","([a-z]+)"')
+
+
+def count_of(state, kind):
+    """The number of records of a kind in all journals under a state directory."""
+    return sum((m := KIND.match(line)) is not None and m.group(1) == kind.encode() for at in find(state) for line in lines(at))
+
+
+def wait_for_kind(state, kind, process):
+    """Returns when there is a further record of that kind or the process has ended."""
+    before, watch, n = count_of(state, kind), Watch(state), 0
+    while process.poll() is None:
+        if watch.now() != n:
+            n = watch.now()
+            if count_of(state, kind) > before:
+                return
+        time.sleep(POLL)
 
 
 def records(at):

@@ -99,8 +99,8 @@ class Round:
 
 
 def kill_round(round_, kills, rng, seconds, turn):
-    """kills says of each kill when it comes: ("record", n) counts records from where the journal stands, or from its
-    beginning in the first process; ("mark", 0) waits for the key's mark; ("time", share) is a share of the seconds that an export takes."""
+    """kills says of each kill when it comes: ("record", n) when there are n further records, ("kind", name) at the next record
+    of that name, ("mark", 0) at the key's mark, ("time", share) after a share of the seconds that an export takes."""
     out = Outcome(rows=round_.shape.rows)
     try:
         round_.make_source()
@@ -128,6 +128,8 @@ def killing(round_, kills, rng, seconds, turn, out):
         process = round_.binary.start(args, round_.elsewhere())
         if how == "record":
             journal.Watch(round_.state).wait(before + when, process)
+        elif how == "kind":
+            journal.wait_for_kind(round_.state, when, process)
         elif how == "mark":
             journal.wait_for_mark(round_.dests, process)
         else:
@@ -169,27 +171,37 @@ def plan_kills(rng, n_first, records, keyed):
     for k in range(rng.randint(0, 4)):
         if k == 0 and keyed and n_first is None:
             kills.append(("mark", 0))
-        elif rng.random() < 0.6:
+            continue
+        how = rng.random()
+        if how < 0.45:
             kills.append(("record", rng.randint(1, max(1, records // 2))))
+        elif how < 0.65:
+            kills.append(("kind", rng.choice(["prepared", "decided", "finished", "manifest"])))
         else:
             kills.append(("time", rng.uniform(0, 0.8)))
     return kills
 
 
-def term_round(round_, share, seconds, rng):
-    """SIGTERM at a random moment: the exit is 3, or 0, or the process had not begun anything."""
+def term_round(round_, when, seconds, rng):
+    """SIGTERM at a random moment, soon after a record or after a share of the seconds: the exit is 3, or 0, or the process had
+    not begun anything."""
     out = Outcome(rows=round_.shape.rows)
     try:
         round_.make_source()
         process = round_.binary.start(round_.run_args(), round_.elsewhere())
-        time.sleep(seconds * share)
+        how, n = when
+        if how == "record":
+            journal.Watch(round_.state).wait(n, process)
+            time.sleep(rng.uniform(0, 0.002))
+        else:
+            time.sleep(seconds * n)
         began = time.monotonic()
         code = product.kill(process, signal.SIGTERM)
         took = time.monotonic() - began
         begun = bool(journal.find(round_.state))
         allowed = (0, 3) if begun else (1, 0, -signal.SIGTERM)
         if code not in allowed:
-            raise Failure(f"SIGTERM after {seconds * share:.3f} s: the exit is {code}, and a run is {'' if begun else 'not '}begun")
+            raise Failure(f"SIGTERM at {how} {n}: the exit is {code}, and a run is {'' if begun else 'not '}begun")
         if took > 10:
             raise Failure(f"SIGTERM: the process took {took:.1f} s to end")
         state = journal.state_of(round_.state, round_.dests)

@@ -12,6 +12,7 @@ from product import Failure
 from rounds import Round, Shape
 
 ROWS = 500
+ROWS_AT_ONCE = 8000  # so that one process is still at work when the other begins
 
 
 class Competition:
@@ -23,7 +24,7 @@ class Competition:
 
     def round(self, name, i, **shape):
         at = os.path.join(self.work, f"{name}-{i}")
-        s = Shape(self.formats[i % len(self.formats)], ROWS, self.args.seed * 1000 + i, **{"sinks": 1 + i % 2, "subtasks": 1 + i % 3, "key": f"day-{i}", **shape})
+        s = Shape(self.formats[i % len(self.formats)], seed=self.args.seed * 1000 + i, **{"rows": ROWS, "sinks": 1 + i % 2, "subtasks": 1 + i % 3, "key": f"day-{i}", **shape})
         r = Round(self.args.binary, at, s)
         r.make_source()
         return r
@@ -47,7 +48,7 @@ class Competition:
         names = ("csv", "csv-ndjson", "lines") if self.args.formats in ("all", "existing") else self.args.formats.split(",")
         self.formats = names
         for i in range(self.args.times):
-            self.case("at once", i, at_once)
+            self.case("at once", i, at_once, rows=ROWS_AT_ONCE)
         for i in range(max(self.args.times // 5, 1)):
             self.case("two keys", i, two_keys)
         n = max(rounds.calibrate(self.args.binary, os.path.join(self.work, "calibrate"), Shape(names[0], ROWS, 1, s, t, "k"))[0]

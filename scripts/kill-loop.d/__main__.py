@@ -78,10 +78,13 @@ def choose_formats(args, work):
     return names
 
 
-def commit():
-    """The commit that is tested, with a + if the tree differs from it."""
-    git = lambda *a: subprocess.run(["git", "-C", HERE, *a], capture_output=True, text=True).stdout.strip()
-    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if git("status", "--porcelain", "--", "*.go") else "")
+def commit(binary):
+    """The commit that the binary says it was built from, with a + if the tree differed; that of this tree if it says none."""
+    run = lambda *a: subprocess.run(a, cwd=HERE, capture_output=True, text=True).stdout
+    said = dict(line.split("\t")[2].split("=", 1) for line in run("go", "version", "-m", binary).splitlines() if "\tbuild\tvcs." in line)
+    if "vcs.revision" in said:
+        return said["vcs.revision"][:12] + "+" * (said.get("vcs.modified") == "true")
+    return (run("git", "rev-parse", "--short=12", "HEAD").strip() or "unknown") + "?"
 
 
 class Loop:
@@ -137,7 +140,7 @@ class Loop:
     def gather(self, result):
         kind, i, shape, work, out = result
         self.kills.update((kind, state) for state in out.kills)
-        self.total.update({"rows": out.rows, "missed": out.missed, "status": out.status_calls, kind: 1})
+        self.total.update({"rows": out.rows, "missed": out.missed, "kept": len(out.kept), "status": out.status_calls, kind: 1})
         self.total.update({k: v for k, v in out.counts.items() if k not in ("findings", "rows")})
         self.recoveries.update(out.recoveries)
         if kind == "kill":
@@ -167,6 +170,7 @@ class Loop:
         terms = sorted((state, n) for (kind, state), n in self.kills.items() if kind == "term")
         if args.rounds:
             print(f"kills with 1 to {max(self.records.values()) - 1} records in the journal; never with {missing or 'none of them left out'}")
+            print(f"{t['kept']} artifacts were journaled before a kill, and published as they were")
             print(f"recovered by run {self.recoveries['run']}, by resume {self.recoveries['resume']}; status --json called {t['status']} times; "
                   f"{t['missed']} processes had ended before the signal; "
                   f"{t['probes']} probes were left by processes that had begun no run")
@@ -177,7 +181,7 @@ class Loop:
         print(f"kill-loop: rounds {t['kill']} term {t['term']} rows {t['rows']} kills {sum(kills.values())} ("
               + ", ".join(f"{s} {n}" for s, n in kills.items()) + f") lost {t['lost']} twice {t['twice']} foreign {t['foreign']} "
               f"changed {t['changed']} faults {t['faults']} failed {len(self.failures)} formats {','.join(self.formats)} "
-              f"seed {args.seed} commit {commit()} seconds {seconds:.0f}", flush=True)
+              f"seed {args.seed} commit {commit(args.binary)} seconds {seconds:.0f}", flush=True)
         return 1 if self.failures or lacking else 0
 
 
@@ -189,7 +193,7 @@ def main():
     began, code = time.monotonic(), 1
     try:
         if args.two:
-            code = two.run(args, work, commit(), began)
+            code = two.run(args, work, commit(args.binary), began)
         else:
             loop = Loop(args, work, choose_formats(args, work))
             loop.run()

@@ -110,6 +110,12 @@ def staged(dest, run):
         return set()
 
 
+def handles(state):
+    """The digests of all artifacts that are journaled, by sink and name."""
+    return {(h["sink"], h["name"]): h["digest"] for at in find(state) for r in records(at) if "prepared" in r
+            for h in r["prepared"].get("handles") or []}
+
+
 def marked(dests):
     for dest in dests:
         try:

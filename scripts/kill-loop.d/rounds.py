@@ -1,5 +1,6 @@
 """One round: an export that is killed some times, carried on each time by `run` or `resume`, and judged at the end."""
 
+import glob
 import json
 import os
 import random
@@ -35,6 +36,7 @@ class Outcome:
     kills: list = field(default_factory=list)  # states
     at: set = field(default_factory=set)  # records that the journal had at a kill
     recoveries: dict = field(default_factory=lambda: {"run": 0, "resume": 0})
+    kept: dict = field(default_factory=dict)  # digests of the artifacts that were journaled at a kill
     missed: int = 0  # processes that had ended before the signal came
     status_calls: int = 0
     rows: int = 0  # of the source
@@ -94,6 +96,15 @@ class Round:
                     seen.append((dest, folder, name, s.st_ino, s.st_size, s.st_mtime_ns))
         return sorted(seen)
 
+    def published(self):
+        """The digests of all artifacts of the manifests, by sink and name."""
+        found = {}
+        for i, dest in enumerate(self.dests):
+            for at in glob.glob(os.path.join(dest, "_manifest-*.json")):
+                with open(at) as f:
+                    found |= {(i, a["name"]): a["digest"] for a in json.load(f)["artifacts"]}
+        return found
+
     def remove(self):
         shutil.rmtree(self.work)
 
@@ -142,6 +153,7 @@ def killing(round_, kills, rng, seconds, turn, out):
             raise Failure(f"`clinkctl {' '.join(args)}` exits {code} by itself")
         out.kills.append(journal.state_of(round_.state, round_.dests))
         out.at.add(journal.count(round_.state))
+        out.kept |= journal.handles(round_.state)
         args = recovery(round_, rng, turn + n, out)
     round_.binary.run(args, round_.elsewhere())
 
@@ -156,6 +168,9 @@ def finish(round_, rng, out):
     ends = [list(r)[-1] for r in map(lambda at: journal.records(at)[-1], journal.find(round_.state))]
     if ends != ["ended"]:
         raise Failure(f"the state directory has runs whose last records are {ends}, and should have one that has ended")
+    published = round_.published()
+    if again := [name for name, sum_ in out.kept.items() if published.get(name) != sum_]:
+        raise Failure(f"artifacts that were prepared before a kill are published otherwise, or not at all: {again}")
     code, out.counts = round_.judge()
     if code:
         raise Failure("the oracle: " + "; ".join(out.counts["findings"][:8]))

@@ -105,12 +105,10 @@ func (e *Engine) take(ctx context.Context, r Entry) (*held, error) {
 	for {
 		h, err := e.lockRun(r)
 		switch {
-		case errors.Is(err, vfs.ErrLocked) && e.Patience.Now().Sub(start) < e.Wait:
-			if err := e.Patience.Sleep(ctx, lockPoll); err != nil {
-				return nil, err
-			}
 		case errors.Is(err, vfs.ErrLocked):
-			return nil, e.heldBy(r)
+			if !e.waitFor(ctx, start, e.Wait, lockPoll) {
+				return nil, e.heldBy(r)
+			}
 		case err != nil:
 			r.Err = err
 			return nil, e.unreadable(r)

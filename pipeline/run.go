@@ -108,11 +108,8 @@ func (e *Engine) chooseAll(ctx context.Context, w want, tried map[runstate.Token
 			}
 			tried[c.ended.Run] = nil // its manifest is gone, and it has no key: it does not count
 		case c.busy != nil:
-			if e.Patience.Now().Sub(start) >= e.Wait {
+			if !e.waitFor(ctx, start, e.Wait, lockPoll) {
 				return others, nil, e.heldBy(*c.busy)
-			}
-			if err := e.Patience.Sleep(ctx, lockPoll); err != nil {
-				return others, nil, err
 			}
 		case c.held == nil:
 			return others, nil, nil

@@ -89,13 +89,19 @@ func (e *Engine) lockJob(ctx context.Context, job string) (*runstate.Lock, error
 		if !errors.Is(err, vfs.ErrLocked) {
 			return l, err
 		}
-		if e.Patience.Now().Sub(start) > choosing {
-			return nil, failf(Held, "", "another process has been choosing a run of job %s for %v", job, choosing)
-		}
-		if err := e.Patience.Sleep(ctx, 20*time.Millisecond); err != nil {
-			return nil, err
+		if !e.waitFor(ctx, start, choosing, 20*time.Millisecond) {
+			return nil, failf(Held, "", "another process is choosing a run of job %s", job)
 		}
 	}
+}
+
+// waitFor pauses before a lock is tried again. It tells whether to try: not when the time since start is used up, and not
+// when this process was asked to stop.
+func (e *Engine) waitFor(ctx context.Context, start time.Time, most, pause time.Duration) bool {
+	if e.stopped() || e.Patience.Now().Sub(start) >= most {
+		return false
+	}
+	return e.Patience.Sleep(ctx, pause) == nil
 }
 
 // lockRun takes a run's lock and opens its journal; vfs.ErrLocked if another process holds it.

@@ -117,7 +117,7 @@ func verdict(h runstate.Handle, e stage.Evidence, err error) *Problem {
 	case e.State == stage.Gone:
 		return &Problem{h, Lost, errors.New(e.Detail)}
 	case e.State == stage.Foreign:
-		return &Problem{h, Conflict, errors.New(e.Detail)}
+		return &Problem{h, Conflict, fmt.Errorf("%s; move away what is not ours, and resume", e.Detail)}
 	}
 	return nil
 }

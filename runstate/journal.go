@@ -1,6 +1,7 @@
 package runstate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,8 +115,7 @@ func Open(fsys vfs.FS, dir string, o Options) (*Journal, error) {
 		return nil, noBegun(at)
 	}
 	if len(c.torn) > 0 {
-		err := vfs.WriteNew(fsys, path.Join(dir, fmt.Sprintf(tornFile, c.size())), c.torn)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := errors.Join(keepTorn(fsys, dir, c), fsys.SyncDir(dir)); err != nil {
 			return nil, fmt.Errorf("keep the torn end of the journal: %w", err)
 		}
 	}
@@ -127,6 +127,24 @@ func Open(fsys vfs.FS, dir string, o Options) (*Journal, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
+}
+
+// keepTorn keeps the torn end of a journal under a name that tells its offset. If that name is taken by other bytes, of an
+// end that was torn before or of a copy that was itself cut short, a further one is made.
+func keepTorn(fsys vfs.FS, dir string, c *content) error {
+	first := path.Join(dir, fmt.Sprintf(tornFile, c.size()))
+	name := first
+	for n := 2; ; n++ {
+		err := vfs.WriteNew(fsys, name, c.torn)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		kept, err := vfs.ReadFile(fsys, name)
+		if err != nil || bytes.Equal(kept, c.torn) {
+			return err
+		}
+		name = fmt.Sprintf("%s.%d", first, n)
+	}
 }
 
 // install makes lines the journal of a folder, durably, and opens it.

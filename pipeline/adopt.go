@@ -112,11 +112,8 @@ func (e *Engine) waitToAdopt(ctx context.Context, mark *publish.Mark) (*held, er
 	start := e.Patience.Now()
 	for {
 		h, err := e.adoptHeld(ctx, mark)
-		if !errors.Is(err, vfs.ErrLocked) || e.Patience.Now().Sub(start) >= e.Wait {
+		if !errors.Is(err, vfs.ErrLocked) || !e.waitFor(ctx, start, e.Wait, lockPoll) {
 			return h, err
-		}
-		if err := e.Patience.Sleep(ctx, lockPoll); err != nil {
-			return nil, err
 		}
 	}
 }

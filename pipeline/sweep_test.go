@@ -76,57 +76,72 @@ func sweep(t *testing.T, f func(t *testing.T, k int) (met bool)) {
 	}
 }
 
+// atEveryOperation lets a process work on a machine, and gives the machine as it is before each operation that modifies:
+// what a crash at that operation leaves. Each has a seed of its own for what a power loss takes.
+func (w *world) atEveryOperation(work func(e *pipeline.Engine)) []*world {
+	var all []*world
+	w.mem.OnOp(func(op vfs.Op) vfs.Fault {
+		if op.Modifies() {
+			f := w.fork()
+			f.mem.Reseed(*seed + uint64(op.N))
+			all = append(all, f)
+		}
+		return vfs.Fault{}
+	})
+	e, _ := w.process()
+	work(e)
+	w.mem.OnOp(nil)
+	return all
+}
+
 // TestCrashAtEveryOperation ends the run at operation k, for every k, and then, with every number of subtasks, resumes;
-// and again with a power loss at operation j of that resume.
+// and again with a power loss at operation j of that resume: at every j with -long, else at a sample.
 func TestCrashAtEveryOperation(t *testing.T) {
-	for _, key := range []string{"", "k"} {
+	for _, key := range keys {
 		for _, c := range crashes {
 			t.Run(fmt.Sprintf("key=%s/%s", key, c.name), func(t *testing.T) {
 				t.Parallel()
 				sample := rand.New(rand.NewPCG(*seed, 7))
-				sweep(t, func(t *testing.T, k int) bool {
-					w := newWorld(t, *seed+uint64(k), sweepRows)
-					if !runUntil(t, w, key, vfs.DieAt(k)) {
-						return false
-					}
+				w := newWorld(t, *seed, sweepRows)
+				pairs := 0
+				all := w.atEveryOperation(func(e *pipeline.Engine) { e.Run(t.Context(), w.plan(), key, 0) })
+				w.checkWhole(t, sourceRows(sweepRows))
+				for k, w := range all {
 					c.apply(w)
 					for subtasks := 1; subtasks <= 3; subtasks++ {
 						recoverWorld(t, w.fork(), key, subtasks)
-						crashRecovery(t, w, key, subtasks, sample)
+						if *long || sample.IntN(12) == 0 {
+							pairs += crashRecovery(t, w, key, subtasks, sample)
+						}
 					}
-					return true
-				})
+					if t.Failed() {
+						t.Fatalf("at operation %d", k+1)
+					}
+				}
+				t.Logf("%d operations, %d pairs", len(all), pairs)
 			})
 		}
 	}
 }
 
-// crashRecovery resumes with a power loss at operation j of the resume, and then brings that to its end: for every j with
-// -long, else for a few.
-func crashRecovery(t *testing.T, w *world, key string, subtasks int, sample *rand.Rand) {
+// crashRecovery resumes with a power loss at operation j of the resume, and then brings that to its end. It tells for how
+// many j.
+func crashRecovery(t *testing.T, w *world, key string, subtasks int, sample *rand.Rand) (pairs int) {
 	t.Helper()
-	if !*long && sample.IntN(8) > 0 {
-		return
-	}
-	base := w.mem.Ops()
-	for j := 1; ; j++ {
-		if !*long {
-			j += sample.IntN(40)
-		}
-		f := w.fork()
-		f.mem.Reseed(*seed + uint64(j))
-		f.mem.OnOp(vfs.DieAt(base + j))
-		e, p := f.process()
-		e.Resume(t.Context(), nil, pipeline.Carry{Subtasks: subtasks})
-		if _, err := p.Stat("/"); err == nil {
-			return // it got through
+	f := w.fork()
+	all := f.atEveryOperation(func(e *pipeline.Engine) { e.Resume(t.Context(), nil, pipeline.Carry{Subtasks: subtasks}) })
+	for j, f := range all {
+		if !*long && sample.IntN(16) > 0 {
+			continue
 		}
 		f.mem.PowerLoss()
 		recoverWorld(t, f, key, subtasks)
+		pairs++
 		if t.Failed() {
-			t.Fatalf("at operation %d of the resume with %d subtasks", j, subtasks)
+			t.Fatalf("at operation %d of the resume with %d subtasks", j+1, subtasks)
 		}
 	}
+	return pairs
 }
 
 // TestFaultAtEveryOperation makes operation k fail in a way that a disk can, for every k. The run may end well or not; what
@@ -140,7 +155,7 @@ func TestFaultAtEveryOperation(t *testing.T) {
 		"half a record": func(op vfs.Op) vfs.Fault { return vfs.DieWriting(op.Bytes / 2) },
 	}
 	for name, fault := range faults {
-		for _, key := range []string{"", "k"} {
+		for _, key := range keys {
 			t.Run(fmt.Sprintf("%s/key=%s", name, key), func(t *testing.T) {
 				t.Parallel()
 				sweep(t, func(t *testing.T, k int) bool {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 type DataError struct {
 	File   string // set by whoever knows it
 	Offset int64  // of the spot, in the file's bytes; Unplaced where it is not known
+	Row    int    // of the batch, from 1, where Offset is Unplaced; 0 where it is not known
 	Line   int64  // of the spot, from 1; 0 until somebody counted
 	Record int64  // line on which the spot's record begins; 0 until counted, or where it is Line
 	Start  int64  // offset of that record
@@ -22,6 +24,14 @@ type DataError struct {
 
 // Unplaced is the Offset of an error that is about a value and not about a place, such as one that an encoder cannot write.
 const Unplaced = -1
+
+// AtRow adds to an encoder's error the row of the batch, from 0, that it could not write. Other errors pass unchanged.
+func AtRow(err error, row int) error {
+	if e, ok := errors.AsType[*DataError](err); ok && e.Offset == Unplaced {
+		e.Row = row + 1
+	}
+	return err
+}
 
 // maxShown is how many bytes of a value an error shows.
 const maxShown = 80

@@ -168,7 +168,7 @@ func (s *subtask) fill(ctx context.Context, reader Reader, r runstate.Range, at 
 		return at, err
 	}
 	if err := s.write(ctx); err != nil {
-		return at, err
+		return at, reader.Place(ctx, err, at)
 	}
 	s.size += to - at
 	if s.size >= ckpt.Bytes || ckpt.Rows > 0 && s.unit.Rows >= ckpt.Rows {

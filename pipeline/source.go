@@ -51,6 +51,9 @@ type Reader interface {
 	// Next fills b with the next records, as many as the limit lets in, and gives the position after them. At the end of
 	// the range it gives io.EOF.
 	Next(ctx context.Context, limit format.Limit, b *columnar.Batch) (to int64, err error)
+	// Place adds to a data error that names a row of the batch, which Next has read from a position, where the row stands in
+	// the source. Other errors pass unchanged.
+	Place(ctx context.Context, err error, from int64) error
 	// Digest gives the digest of the source's bytes that Next has passed since Open or the last call of Digest.
 	Digest() string
 	Close() error

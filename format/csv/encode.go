@@ -70,7 +70,7 @@ func (e *encoder) Encode(b *columnar.Batch) error {
 				e.buf = append(e.buf, e.delimiter)
 			}
 			if err := e.field(b, c, row); err != nil {
-				return err
+				return format.AtRow(err, row)
 			}
 		}
 		e.buf = append(e.buf, '\n')

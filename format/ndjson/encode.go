@@ -46,7 +46,7 @@ func (e *encoder) Encode(b *columnar.Batch) error {
 		for c := range e.columns {
 			e.buf = append(e.buf, e.keys[c]...)
 			if err := e.value(b, c, row); err != nil {
-				return err
+				return format.AtRow(err, row)
 			}
 		}
 		e.buf = append(e.buf, '}', '\n')

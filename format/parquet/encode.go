@@ -125,7 +125,8 @@ func (e *encoder) column(b *columnar.Batch, c, from, to int) error {
 	for row := from; row < to; row++ {
 		if v.Valid[row] == 0 {
 			if required {
-				return &format.DataError{Offset: format.Unplaced, Column: e.columns[c].Name, Reason: "is NULL, and the column is required"}
+				err := &format.DataError{Offset: format.Unplaced, Column: e.columns[c].Name, Reason: "is NULL, and the column is required"}
+				return format.AtRow(err, row)
 			}
 			e.values = append(e.values, parquet.NullValue().Level(0, 0, c))
 			continue

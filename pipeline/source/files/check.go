@@ -175,3 +175,39 @@ func (s *source) countLines(ctx context.Context, path string, first, second int6
 	b, err = count(second - first)
 	return a + 1, a + b + 1, err
 }
+
+// Place finds the row by reading the file's records again, from where the batch began.
+func (r *reader) Place(ctx context.Context, refused error, from int64) error {
+	e, ok := errors.AsType[*format.DataError](refused)
+	if !ok || e.Offset != format.Unplaced {
+		return refused
+	}
+	e.File = r.path
+	if start, err := r.source.rowAt(ctx, r.path, from, r.end, e.Row-1); err == nil && e.Row > 0 { // else the file is named, and the column
+		e.Offset, e.Start = start, start
+		return r.source.located(ctx, r.path, e)
+	}
+	return e
+}
+
+// rowAt gives the offset of the row-th record, from 0, of those that begin at an offset of a file.
+func (s *source) rowAt(ctx context.Context, path string, from, end int64, row int) (at int64, err error) {
+	f, err := s.store.Open(ctx, path, from)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	chunker := format.NewChunker(io.LimitReader(f, end-from), s.text, 0)
+	chunker.At = from
+	if row > 0 {
+		if _, err := chunker.Next(nil, format.Limit{Rows: int64(row)}); err != nil {
+			return 0, err
+		}
+	}
+	chunk, err := chunker.Next(nil, format.Limit{Rows: 1})
+	if err != nil {
+		return 0, err
+	}
+	blank := len(chunk.Data) - len(bytes.TrimLeft(chunk.Data, "\r\n")) // lines that are no records
+	return chunk.At + int64(blank), nil
+}

@@ -146,7 +146,7 @@ func (s *source) Open(ctx context.Context, r runstate.Range) (pipeline.Reader, e
 	}
 	chunker := format.NewChunker(io.LimitReader(from, r.To-r.From), s.text, 0)
 	chunker.At = r.From
-	return &reader{source: s, path: path, within: r.To < f.Size, from: from, chunker: chunker, decoder: decoder, digest: runstate.NewHasher()}, nil
+	return &reader{source: s, path: path, end: r.To, within: r.To < f.Size, from: from, chunker: chunker, decoder: decoder, digest: runstate.NewHasher()}, nil
 }
 
 // Unmatched names the files that the pattern matches now and the run does not read.
@@ -163,7 +163,8 @@ func (s *source) Unmatched(ctx context.Context) []string {
 type reader struct {
 	source  *source
 	path    string
-	within  bool // the range ends before the file does, so at a record's end
+	end     int64 // of the range
+	within  bool  // the range ends before the file does, so at a record's end
 	from    io.ReadCloser
 	chunker *format.Chunker
 	decoder format.Decoder

@@ -59,7 +59,7 @@ func New(options map[string]any) (*Format, error) {
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	codecs := map[string]compress.Codec{"zstd": &parquet.Zstd, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "none": &parquet.Uncompressed}
+	codecs := map[string]compress.Codec{"zstd": &zstdCodec{}, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "none": &parquet.Uncompressed}
 	return &Format{codec: codecs[compression], groupRows: groupRows, groupBytes: groupBytes}, nil
 }
 

@@ -23,7 +23,7 @@ func TestEveryByteOfAJournal(t *testing.T) {
 				sample := rand.New(rand.NewPCG(*seed, 11))
 				for i := 0; i < len(text); i++ {
 					if !*long {
-						i = min(i+sample.IntN(60), len(text)-1)
+						i = min(i+sample.IntN(60*stride), len(text)-1)
 					}
 					cut := at.fork()
 					cut.replace(t, journal, text[:i])

@@ -20,7 +20,7 @@ func TestStopAtEveryOperation(t *testing.T) {
 		t.Run("key="+key, func(t *testing.T) {
 			t.Parallel()
 			codes := map[pipeline.Code]int{}
-			for k := 1; ; k++ {
+			for k := 1; ; k += stride {
 				w := newWorld(t, *seed+uint64(k), sweepRows)
 				stop := make(chan struct{})
 				e, _ := w.process()
@@ -42,7 +42,7 @@ func TestStopAtEveryOperation(t *testing.T) {
 				}
 				recoverWorld(t, w, key, 1+k%3)
 			}
-			if codes[pipeline.Open] < 20 {
+			if codes[pipeline.Open] < 20/stride {
 				t.Fatalf("the exits were %v", codes)
 			}
 		})
@@ -78,7 +78,7 @@ func TestStopPreparesTheUnitAtHand(t *testing.T) {
 
 // TestCancelAtEveryOperation: a cancelled context starts no modification but what takes back the unit at hand.
 func TestCancelAtEveryOperation(t *testing.T) {
-	for k := 1; ; k += 2 {
+	for k := 1; ; k += 2 * stride {
 		w := newWorld(t, *seed+uint64(k), sweepRows)
 		ctx, cancel := context.WithCancel(t.Context())
 		var after []string

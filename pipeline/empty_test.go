@@ -137,6 +137,9 @@ func TestBadLastRow(t *testing.T) {
 			if code != pipeline.BadData && code != pipeline.World && code != pipeline.Open {
 				t.Fatalf("full disk from operation %d on: exit %d", n, code)
 			}
+			if begun := len(full.journals(state)) > len(w.journals(state)); begun == (code == pipeline.World) {
+				t.Fatalf("full disk from operation %d on: exit %d, begun: %v", n, code, begun)
+			}
 			full.run(t, p, key, pipeline.BadData)
 			check(full)
 		}

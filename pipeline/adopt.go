@@ -49,6 +49,23 @@ func (e *Engine) follow(ctx context.Context, mark *publish.Mark, digest string, 
 	return r
 }
 
+// counts tells whether a run without a key still counts: all its manifests are there. A destination that is there without
+// its identity, which somebody has removed with what is hidden, is looked at as any other.
+func (e *Engine) counts(ctx context.Context, b *runstate.Begun) (bool, error) {
+	says, err := e.manifestsSay(ctx, b)
+	if err != nil || says != "" {
+		return says != "", err
+	}
+	for _, id := range b.Sinks {
+		if _, err := e.manifestAt(ctx, id, b.Run, true); errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		} else if err != nil {
+			return false, fmt.Errorf("read the manifest of run %s in %s: %w", b.Run, id.To, err)
+		}
+	}
+	return true, nil
+}
+
 // unfinishedHere tells whether this state directory has a run and has not seen its end.
 func (e *Engine) unfinishedHere(b *runstate.Begun) bool {
 	view, err := runstate.Read(e.FS, path.Join(e.State, b.Job, string(b.Run)), runstate.Format)
@@ -60,7 +77,7 @@ func (e *Engine) unfinishedHere(b *runstate.Begun) bool {
 func (e *Engine) manifestsSay(ctx context.Context, b *runstate.Begun) (runstate.Outcome, error) {
 	worst := runstate.Done
 	for _, id := range b.Sinks {
-		data, err := e.manifestAt(ctx, id, b.Run)
+		data, err := e.manifestAt(ctx, id, b.Run, false)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", nil
 		}
@@ -78,17 +95,19 @@ func (e *Engine) manifestsSay(ctx context.Context, b *runstate.Begun) (runstate.
 	return worst, nil
 }
 
-func (e *Engine) manifestAt(ctx context.Context, id runstate.SinkID, run runstate.Token) (data []byte, err error) {
+// manifestAt reads a run's manifest at one of its destinations. Where the destination has lost its identity, renewed says to
+// give it another one and to look all the same: a manifest that is there is there.
+func (e *Engine) manifestAt(ctx context.Context, id runstate.SinkID, run runstate.Token, renewed bool) (data []byte, err error) {
 	backend, err := e.Catalog.Backend(id.To)
 	if err != nil {
 		return nil, err
 	}
-	sink, err := backend.Open(ctx, id.To, false)
+	sink, err := backend.Open(ctx, id.To, renewed)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, sink.Close()) }()
-	if sink.Identity() != id.Identity {
+	if sink.Identity() != id.Identity && !renewed {
 		return nil, fmt.Errorf("%w: it is %s, and was %s", stage.ErrElsewhere, sink.Identity(), id.Identity)
 	}
 	return sink.Note(ctx, runstate.ManifestName(run))

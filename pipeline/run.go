@@ -205,14 +205,14 @@ func (e *Engine) alreadyEnded(ctx context.Context, ended Entry, w want) (*Result
 		return nil, otherPlan(w.plan, plan, s.Begun.Run)
 	}
 	if w.key == "" {
-		says, err := e.manifestsSay(ctx, s.Begun)
+		counts, err := e.counts(ctx, s.Begun)
 		if errors.Is(err, stage.ErrElsewhere) {
 			return nil, failf(World, "", "whether run %s still counts cannot be told: %w; if that is on purpose, export again with --again %d", s.Begun.Run, err, w.again+1)
 		}
 		if err != nil {
 			return nil, fail(World, "", err)
 		}
-		if says == "" {
+		if !counts {
 			return nil, nil
 		}
 	}

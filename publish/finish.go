@@ -183,6 +183,13 @@ func (s *Settler) checkUnpublished(ctx context.Context) error {
 	if err := s.checkVisible(ctx); err != nil {
 		return err
 	}
+	at, err := s.manifestAt(ctx)
+	if err != nil {
+		return err
+	}
+	if at != "" {
+		return &OlderError{"the run's manifest is in " + at}
+	}
 	for h := range s.state().Kept() {
 		e, err := s.at(h.Sink).look(ctx, h)
 		if err != nil {

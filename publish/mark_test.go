@@ -104,7 +104,7 @@ func TestMarkRepliesLost(t *testing.T) {
 	if err := s.Decide(t.Context()); !errors.Is(err, errNoAnswer) {
 		t.Fatal(err)
 	}
-	l.onNote = func(n int, _ string) (error, bool) { return errNoAnswer, n == 2 }
+	l.onNote = func(n int, _ string) (error, bool) { return errNoAnswer, n == 3 } // two looks were the survey's
 	if err := s.Decide(t.Context()); !errors.Is(err, errNoAnswer) || b.journal.State().Decision != runstate.Undecided {
 		t.Fatal(err)
 	}

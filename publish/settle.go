@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -111,6 +112,9 @@ func (s *Settler) Survey(ctx context.Context) error {
 	}
 	if err := s.checkVisible(ctx); err != nil {
 		return err
+	}
+	if at, err := s.manifestAt(ctx); err != nil || at != "" {
+		return s.decideByManifest(ctx, at, err)
 	}
 	units, err := s.inspectUnits(ctx)
 	if err != nil {
@@ -221,6 +225,33 @@ func (s *Settler) decideByWorld(ctx context.Context, units []surveyed) error {
 		return &OlderError{fmt.Sprintf("%s is published, and %v", units[i].published, err)}
 	}
 	s.Log.Warn("an artifact is published already: the decision was commit", "artifact", units[i].published)
+	return s.Decide(ctx)
+}
+
+// manifestAt names a destination that has the run's manifest, "" if none has.
+func (s *Settler) manifestAt(ctx context.Context) (string, error) {
+	b := s.state().Begun
+	for i, sink := range s.Sinks {
+		_, err := sink.Note(ctx, runstate.ManifestName(b.Run))
+		if err == nil {
+			return b.Sinks[i].To, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("look for the run's manifest in %s: %w", b.Sinks[i].To, err)
+		}
+	}
+	return "", nil
+}
+
+// decideByManifest handles an undecided run whose manifest is published, though its artifacts may have been taken away.
+func (s *Settler) decideByManifest(ctx context.Context, at string, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := s.state().Tiled(); err != nil {
+		return &OlderError{fmt.Sprintf("the run's manifest is in %s, and %v", at, err)}
+	}
+	s.Log.Warn("the run's manifest is published already: the decision was commit", "destination", at)
 	return s.Decide(ctx)
 }
 

@@ -16,38 +16,44 @@ func (s *State) checkRanges(ranges []Range) error {
 		if r.From < sp.From || r.To > sp.To || r.From >= r.To || r.End != (r.To == sp.To) {
 			return fmt.Errorf("range [%d, %d) of split %d, which is [%d, %d)", r.From, r.To, r.Split, sp.From, sp.To)
 		}
-		for _, o := range ranges[:i] {
-			if r.overlaps(o) {
-				return fmt.Errorf("a unit covers [%d, %d) of split %d twice", r.From, r.To, r.Split)
-			}
+		if slices.ContainsFunc(ranges[:i], r.overlaps) {
+			return fmt.Errorf("a unit covers [%d, %d) of split %d twice", r.From, r.To, r.Split)
 		}
-		for _, u := range s.Units {
-			if !u.Dropped && slices.ContainsFunc(u.Ranges, r.overlaps) {
-				return fmt.Errorf("range [%d, %d) of split %d overlaps subtask %d checkpoint %d", r.From, r.To, r.Split, u.Subtask, u.Checkpoint)
+		of := s.covered[r.Split]
+		at, _ := find(of, r)
+		for _, near := range of[max(at-1, 0):min(at+1, len(of))] { // they do not overlap each other
+			if r.overlaps(near) {
+				return fmt.Errorf("range [%d, %d) of split %d overlaps [%d, %d), which is covered", r.From, r.To, r.Split, near.From, near.To)
 			}
 		}
 	}
 	return nil
 }
 
+// find gives the place of a range among ranges that are sorted by their start.
+func find(of []Range, r Range) (int, bool) {
+	return slices.BinarySearchFunc(of, r, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
+}
+
+func (s *State) cover(ranges []Range) {
+	for _, r := range ranges {
+		at, _ := find(s.covered[r.Split], r)
+		s.covered[r.Split] = slices.Insert(s.covered[r.Split], at, r)
+	}
+}
+
+func (s *State) uncover(ranges []Range) {
+	for _, r := range ranges {
+		if at, ok := find(s.covered[r.Split], r); ok {
+			s.covered[r.Split] = slices.Delete(s.covered[r.Split], at, at+1)
+		}
+	}
+}
+
 func (r Range) overlaps(o Range) bool { return r.Split == o.Split && r.From < o.To && o.From < r.To }
 
-// Covered gives the kept ranges of every split, by their start.
-func (s *State) Covered() [][]Range {
-	all := make([][]Range, len(s.Begun.Splits))
-	for _, u := range s.Units {
-		if u.Dropped {
-			continue
-		}
-		for _, r := range u.Ranges {
-			all[r.Split] = append(all[r.Split], r)
-		}
-	}
-	for _, of := range all {
-		slices.SortFunc(of, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
-	}
-	return all
-}
+// Covered gives the kept ranges of every split, by their start. They are not changed by whoever asks.
+func (s *State) Covered() [][]Range { return s.covered }
 
 // Open gives the ranges that no kept unit covers, in the order of the splits. Their digests are empty.
 func (s *State) Open() []Range {
@@ -55,7 +61,7 @@ func (s *State) Open() []Range {
 	for i, covered := range s.Covered() {
 		sp := s.Begun.Splits[i]
 		at := sp.From
-		for _, r := range append(covered, Range{From: sp.To, To: sp.To}) {
+		for _, r := range append(slices.Clip(covered), Range{From: sp.To, To: sp.To}) {
 			if at < r.From {
 				open = append(open, Range{Split: i, From: at, To: r.From, End: r.From == sp.To})
 			}

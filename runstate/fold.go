@@ -18,8 +18,10 @@ type State struct {
 	Manifests map[int]ManifestRecord // by sink
 	Ended     *Ended
 
-	units map[UnitID]int // index into Units
-	last  map[int]int    // highest checkpoint of each subtask
+	units   map[UnitID]int   // index into Units
+	handles map[HandleID]int // index into Units, of every handle ever prepared
+	last    map[int]int      // highest checkpoint of each subtask
+	covered [][]Range        // of each split, by the start: the ranges of units that count
 }
 
 // UnitState is a unit, and whether it still counts.
@@ -31,7 +33,7 @@ type UnitState struct {
 // NewState is the state before the first record.
 func NewState() *State {
 	return &State{Finished: map[HandleID]bool{}, Resolved: map[HandleID]Resolved{}, Manifests: map[int]ManifestRecord{},
-		units: map[UnitID]int{}, last: map[int]int{}}
+		units: map[UnitID]int{}, handles: map[HandleID]int{}, last: map[int]int{}}
 }
 
 // Apply adds a record. A record that breaks the protocol is an error, and changes nothing.
@@ -42,15 +44,22 @@ func (s *State) Apply(r Record) error {
 	switch {
 	case r.Begun != nil:
 		s.Begun = r.Begun
+		s.covered = make([][]Range, len(r.Begun.Splits))
 	case r.Attempt != nil:
 		s.Attempts = append(s.Attempts, *r.Attempt)
 	case r.Prepared != nil:
 		u := *r.Prepared
 		s.units[u.ID()] = len(s.Units)
+		for _, h := range u.Handles {
+			s.handles[h.ID()] = len(s.Units)
+		}
+		s.cover(u.Ranges)
 		s.last[u.Subtask] = u.Checkpoint
 		s.Units = append(s.Units, UnitState{Unit: u})
 	case r.Dropped != nil:
-		s.Units[s.units[r.Dropped.UnitID]].Dropped = true
+		u := &s.Units[s.units[r.Dropped.UnitID]]
+		u.Dropped = true
+		s.uncover(u.Ranges)
 	case r.Decided != nil:
 		s.Decision, s.Why, s.Fixed = r.Decided.Decision, r.Decided.Why, r.Decided.Manifests
 	case r.Finished != nil:
@@ -212,12 +221,12 @@ func (s *State) checkDecided(d *Decided) error {
 
 // Handle finds a handle of a unit that is kept.
 func (s *State) Handle(id HandleID) (Handle, bool) {
-	for h := range s.Kept() {
-		if h.ID() == id {
-			return h, true
-		}
+	i, ok := s.handles[id]
+	if !ok || s.Units[i].Dropped {
+		return Handle{}, false
 	}
-	return Handle{}, false
+	handles := s.Units[i].Handles
+	return handles[slices.IndexFunc(handles, func(h Handle) bool { return h.ID() == id })], true
 }
 
 func (s *State) checkFinished(id HandleID) error {

@@ -20,8 +20,9 @@ import (
 type Aside struct {
 	Run     runstate.Token `json:"run"`
 	Why     string         `json:"why"`
-	Begun   *asideKey      `json:"begun,omitempty"` // nil if the journal's first record cannot be read
-	Visible []AsideNames   `json:"visible"`         // what the sinks showed of the run
+	Begun   *asideKey      `json:"begun,omitempty"`  // nil if the journal's first record cannot be read
+	Visible []AsideNames   `json:"visible"`          // what the sinks showed of the run
+	Unseen  string         `json:"unseen,omitempty"` // why they could not be looked at, if they could not
 }
 
 type asideKey struct {
@@ -40,7 +41,8 @@ type AsideNames struct {
 
 const asideFile = "aside.json"
 
-// AbandonDamaged puts aside a run whose journal cannot be read, or is older than its destination. Nothing is unpublished:
+// AbandonDamaged puts aside a run whose journal cannot be read, or is older than its destination, or whose destination is not
+// there any more. Nothing is unpublished:
 // what the destinations show of the run is listed, and while they show it the run's key is not free. A run whose key has
 // its mark is adopted from the mark instead.
 func (e *Engine) AbandonDamaged(ctx context.Context, run runstate.Token, why string) (Result, *Aside) {
@@ -82,8 +84,10 @@ func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why
 		aside.Begun = &asideKey{begun.Key, begun.Again, begun.PlanDigest, begun.Fingerprint, begun.Sinks}
 	}
 	mark, visible, err := e.showRun(ctx, r, begun)
-	if err != nil {
+	if unreachable := errors.Is(err, fs.ErrNotExist) || errors.Is(err, stage.ErrElsewhere); err != nil && !unreachable {
 		return res, nil, fail(Open, "", err)
+	} else if unreachable {
+		aside.Unseen = err.Error()
 	}
 	if mark != nil {
 		err := lock.Release()
@@ -93,11 +97,17 @@ func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why
 		}
 		return e.adoptOwn(ctx, r, mark), nil, nil
 	}
-	if r.Err == nil && len(visible) == 0 {
+	if r.Err == nil && aside.Unseen == "" && r.View.State.Decision == runstate.Commit {
+		return res, nil, failf(Usage, e.command("resume %s", r.Run), "run %s is decided to commit, and its journal can be read: it is finished, never abandoned", r.Run)
+	}
+	if r.Err == nil && aside.Unseen == "" && len(visible) == 0 {
 		return res, nil, failf(Usage, e.command("abandon %s", r.Run),
 			"the journal of run %s can be read, and no destination shows more than it knows: resume the run, or abandon it", r.Run)
 	}
 	aside.Visible = visible
+	if aside.Unseen == "" && len(visible) == 0 {
+		e.sweepAside(ctx, r, begun)
+	}
 	if err := runstate.DropReserve(e.FS, r.Dir); err != nil { // the disk may be full
 		return res, nil, fail(Open, "", err)
 	}
@@ -114,6 +124,25 @@ func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why
 	return res, aside, nil
 }
 
+// sweepAside removes what is staged of a run that is put aside and of which nothing is visible: it will never be published.
+func (e *Engine) sweepAside(ctx context.Context, r Entry, begun *runstate.Begun) {
+	ids, err := e.destinationsOf(r, begun)
+	if err != nil {
+		e.Log.Warn("what is staged of a run that is put aside is left behind", "run", r.Run, "error", err)
+		return
+	}
+	sinks, err := e.openAll(ctx, ids)
+	for _, s := range sinks {
+		if sweeper, ok := s.(stage.Sweeper); ok && err == nil {
+			err = sweeper.Sweep(ctx, r.Run, nil)
+		}
+		err = errors.Join(err, s.Close())
+	}
+	if err != nil { // it is invisible, and no handle names it any more
+		e.Log.Warn("something staged of a run that is put aside is left behind", "run", r.Run, "error", err)
+	}
+}
+
 // mayPutAside refuses a run whose journal tells how to bring it to its end.
 func (e *Engine) mayPutAside(r Entry) error {
 	if newer, ok := errors.AsType[*runstate.NewerError](r.Err); ok {
@@ -122,12 +151,8 @@ func (e *Engine) mayPutAside(r Entry) error {
 	if r.Err != nil {
 		return nil
 	}
-	s := r.View.State
-	switch {
-	case s.Ended != nil:
+	if s := r.View.State; s.Ended != nil {
 		return failf(Usage, "", "run %s has ended: %s", r.Run, s.Ended.Outcome)
-	case s.Decision == runstate.Commit:
-		return failf(Usage, e.command("resume %s", r.Run), "run %s is decided to commit, and its journal can be read: it is finished, never abandoned", r.Run)
 	}
 	return nil
 }

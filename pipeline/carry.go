@@ -51,10 +51,26 @@ func (h *held) carry(ctx context.Context, c Carry) error {
 	if err != nil && h.ending && errors.Is(err, syscall.ENOSPC) && h.journal.Failed() != nil {
 		err = h.workOnReserve(ctx, c, err)
 	}
+	if errors.Is(err, runstate.ErrReplaced) && h.state().Decision == runstate.Undecided {
+		return h.withdraw(ctx, err)
+	}
 	if err != nil {
 		return h.classify(err)
 	}
 	return nil
+}
+
+// withdraw removes what this process has staged for a run whose folder was removed or replaced before the decision: nobody
+// else can finish it, and nothing of it is visible. If the folder was only moved, what it kept is read again.
+func (h *held) withdraw(ctx context.Context, err error) error {
+	for i, sink := range h.sinks {
+		if sweeper, ok := sink.(stage.Sweeper); ok {
+			if err := sweeper.Sweep(ctx, h.run(), nil); err != nil {
+				h.engine.Log.Warn("something staged is left behind", "destination", h.state().Begun.Sinks[i].To, "error", err)
+			}
+		}
+	}
+	return failf(World, "", "%w; nothing is published and nothing is pending: run it again", err)
 }
 
 // workOnReserve goes on after a full disk has refused a record, on the space that was kept for that. If all that was left

@@ -27,6 +27,12 @@ func (w want) is(b *runstate.Begun) bool {
 	return b.Key == "" && b.Again == w.again && b.PlanDigest == w.digest && w.found != nil && b.Fingerprint == w.found.Digest
 }
 
+// finishes tells whether carrying an open run to its end is what is wanted: it is of the wanted key, or would be if its
+// source had not been touched since it was begun. Whether the bytes are the same is compared when it is carried on.
+func (w want) finishes(b *runstate.Begun) bool {
+	return w.is(b) || w.key == "" && b.Key == "" && b.Again == w.again && b.PlanDigest == w.digest && w.found != nil && b.Content == w.found.Content
+}
+
 // choice is what one hold of the job's lock has found, or made.
 type choice struct {
 	held  *held  // a run to carry: locked and open
@@ -49,7 +55,7 @@ func (e *Engine) choose(ctx context.Context, w want, tried map[runstate.Token]er
 		return c, err
 	}
 	for _, r := range runs {
-		if _, done := tried[r.Run]; done || !r.open() || r.Err == nil && w.is(r.View.State.Begun) {
+		if _, done := tried[r.Run]; done || !r.open() || r.Err == nil && w.finishes(r.View.State.Begun) {
 			continue
 		}
 		if h, err := e.pick(r, tried); h != nil || err != nil {
@@ -92,7 +98,7 @@ func (e *Engine) chooseOwn(runs []Entry, w want, tried map[runstate.Token]error)
 			continue
 		}
 		s := r.View.State
-		if !w.is(s.Begun) || s.Ended != nil && s.Ended.Outcome == runstate.Aborted {
+		if s.Ended == nil && !w.finishes(s.Begun) || s.Ended != nil && (!w.is(s.Begun) || s.Ended.Outcome == runstate.Aborted) {
 			continue
 		}
 		if _, done := tried[r.Run]; done {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"syscall"
 	"time"
@@ -148,12 +149,20 @@ func (h *held) openSinks(ctx context.Context) error {
 			for _, s := range sinks {
 				err = errors.Join(err, s.Close())
 			}
-			return failf(Open, h.engine.command("resume %s", h.run()), "destination %s: %w", id.To, err)
+			return failf(Open, h.engine.command("resume %s", h.run()), "destination %s: %w%s", id.To, err, h.engine.goneForGood(h.run(), err))
 		}
 		sinks = append(sinks, s)
 	}
 	h.sinks = sinks
 	return nil
+}
+
+// goneForGood says what to do about a destination that is not there, or is another one.
+func (e *Engine) goneForGood(run runstate.Token, err error) string {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, stage.ErrElsewhere) {
+		return ""
+	}
+	return fmt.Sprintf("; is a volume not mounted? If it is gone for good: %s", e.command("abandon --damaged %s --because '...'", run))
 }
 
 func (h *held) openSink(ctx context.Context, i int, id runstate.SinkID) (stage.Sink, error) {
@@ -166,7 +175,7 @@ func (h *held) openSink(ctx context.Context, i int, id runstate.SinkID) (stage.S
 		return nil, err
 	}
 	if s.Identity() != id.Identity {
-		err := fmt.Errorf("%w: it is %s, and was %s; is a volume not mounted?", stage.ErrElsewhere, s.Identity(), id.Identity)
+		err := fmt.Errorf("%w: it is %s, and was %s", stage.ErrElsewhere, s.Identity(), id.Identity)
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -158,12 +158,37 @@ func (e *Engine) finishHeld(ctx context.Context, h *held, c Carry) Result {
 	}
 	switch {
 	case r.Outcome == runstate.Partial:
-		r.failed(failf(Person, "", "run %s ended partial: something of it was declared lost; its manifests name it", r.Run))
+		r.failed(partial(h.state()))
 	case r.Outcome == runstate.Aborted && !c.Abandon:
 		r.failed(failf(World, "", "run %s was aborted: %s", r.Run, h.state().Why))
 	}
 	return r
 }
+
+// partial is the failure of a run that has ended without all of its artifacts. It names what of the source is missing.
+func partial(s *runstate.State) error {
+	var missing []string
+	var rows int64
+	for _, u := range s.Units {
+		for _, h := range u.Handles {
+			if u.Dropped || s.Resolved[h.ID()].As != runstate.AsLost {
+				continue
+			}
+			rows += h.Rows
+			for _, r := range u.Ranges {
+				missing = append(missing, fmt.Sprintf("bytes %d to %d of %s are not in %s", r.From, r.To, s.Begun.Splits[r.Split].Part, h.Place))
+			}
+		}
+	}
+	if n := len(missing); n > shownRanges {
+		missing = append(missing[:shownRanges], fmt.Sprintf("and %d more, which its manifests name", n-shownRanges))
+	}
+	return failf(Person, "", "run %s of this key ended partial, %d rows were declared lost: %s. Export them apart, or remove what is published and run with --again %d",
+		s.Begun.Run, rows, strings.Join(missing, "; "), s.Begun.Again+1)
+}
+
+// shownRanges is how many missing ranges a message names.
+const shownRanges = 5
 
 // carryOwn carries the wanted key's run. again says that it has ended aborted before it could be anybody's, and that the
 // choice is open again.
@@ -188,7 +213,8 @@ func otherPlan(now, then Plan, run runstate.Token) error {
 	if len(diff) == 0 {
 		diff = []string{"the same job was expanded by another version of clinkctl"}
 	}
-	return failf(Usage, "", "run %s has this key and another plan (%s): use another key, or put the job back", run, strings.Join(diff, "; "))
+	return failf(Usage, "", "run %s has this key and another plan (%s): put the job back, use another key, or, if that run is open, abandon it",
+		run, strings.Join(diff, "; "))
 }
 
 // alreadyEnded is the result of a key whose run has ended. Without a key of the caller's, a run counts only while its
@@ -217,7 +243,7 @@ func (e *Engine) alreadyEnded(ctx context.Context, ended Entry, w want) (*Result
 		}
 	}
 	if s.Ended.Outcome == runstate.Partial {
-		r.failed(failf(Person, e.command("run ... --again %d", w.again+1), "run %s of this key ended partial: its manifests name what is missing", ended.Run))
+		r.failed(partial(s))
 		return r, nil
 	}
 	if w.found == nil {
@@ -275,6 +301,9 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 	if twice := sameIdentity(n.begun.Sinks); twice != "" {
 		return nil, failf(Usage, "", "two sinks lead to one place: %s", twice)
 	}
+	if err := n.compareIdentities(); err != nil {
+		return nil, err
+	}
 	if n.want.key != "" {
 		mark, err := publish.FindMark(ctx, n.want.key, n.want.again, n.sinks)
 		if _, bad := errors.AsType[*publish.BadMarkError](err); bad {
@@ -295,6 +324,30 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 		}
 	}
 	return nil, n.describe(ctx, token)
+}
+
+// compareIdentities warns where a destination is not the one that the job's last run had under this path: it may be the empty
+// folder under a volume that is not mounted.
+func (n *newRun) compareIdentities() error {
+	runs, err := n.engine.Runs(n.want.plan.Name)
+	if err != nil {
+		return err
+	}
+	last := map[string]runstate.SinkID{}
+	for _, r := range runs {
+		if b := r.begun(); b != nil {
+			for _, id := range b.Sinks {
+				last[id.To] = id
+			}
+		}
+	}
+	for _, id := range n.begun.Sinks {
+		if was, ok := last[id.To]; ok && was.Identity != id.Identity {
+			n.engine.Log.Warn("the destination is another one than the job's last run had there: is a volume not mounted?",
+				"destination", id.To, "identity", id.Identity, "was", was.Identity)
+		}
+	}
+	return nil
 }
 
 func destinationFailure(to string, err error) error {
@@ -332,7 +385,7 @@ func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
 	}
 	b := &n.begun
 	b.Run, b.Job, b.Key, b.Again, b.Plan, b.PlanDigest = token, p.Name, n.want.key, n.want.again, plan, n.want.digest
-	b.Splits, b.Source, b.Fingerprint = splits, found.Own, found.Digest
+	b.Splits, b.Source, b.Fingerprint, b.Content = splits, found.Own, found.Digest, found.Content
 	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, LabelUnkeyed
 	if b.Key != "" {
 		b.Guarantee = LabelKeyed

@@ -16,9 +16,10 @@ var ErrSourceChanged = errors.New("the source has changed")
 
 // Fingerprint is what a source is recognised by.
 type Fingerprint struct {
-	Digest string          // of what makes the default key
-	Own    json.RawMessage // the source's own, journaled for Reopen
-	Bytes  int64           // size of the source
+	Digest  string          // of what makes the default key
+	Content string          // the same, of what a touch does not change
+	Own     json.RawMessage // the source's own, journaled for Reopen
+	Bytes   int64           // size of the source
 }
 
 // Sources opens sources. It holds no files open.

@@ -38,6 +38,7 @@ type Begun struct {
 	Splits      []Split         `json:"splits"`
 	Source      json.RawMessage `json:"source"`      // the source's fingerprint, its own
 	Fingerprint string          `json:"fingerprint"` // digest of what of it makes the default key
+	Content     string          `json:"content"`     // the same, of what a touch does not change
 	Columns     []Column        `json:"columns"`     // of what is written; none where records are copied unparsed
 	Sinks       []SinkID        `json:"sinks"`       // in the plan's order
 	Made        Versions        `json:"made_by"`     // for people

@@ -49,9 +49,7 @@ func (a *app) reportError(err error, code pipeline.Code) {
 			r.Problems = append(r.Problems, p.String())
 		}
 	}
-	if err := a.printJSON(r); err != nil && !errors.Is(err, syscall.EPIPE) {
-		a.log.Error("the report cannot be written", "error", err)
-	}
+	_ = a.unreported(a.printJSON(r)) // it has told
 }
 
 // tell tells results: what became of runs to Out, why and what to do next to Err.
@@ -62,17 +60,32 @@ func (a *app) tell(cmd *cobra.Command, results []pipeline.Result, aside *pipelin
 		if results == nil {
 			results = []pipeline.Result{}
 		}
-		return a.printJSON(report{Results: results, Code: a.code, Aside: aside})
+		return a.unreported(a.printJSON(report{Results: results, Code: a.code, Aside: aside}))
 	}
 	var text strings.Builder
-	for _, r := range results {
-		describe(&text, r)
-	}
 	if aside != nil {
 		describeAside(&text, aside)
+		results = nil // the run is not one any more
 	}
-	_, err := io.WriteString(a.streams.Out, text.String())
+	for _, r := range results {
+		if r.Error == "" || r.Outcome != "" || r.Handles > 0 {
+			describe(&text, r)
+		}
+	}
+	return a.unreported(writeAll(a.streams.Out, text.String()))
+}
+
+func writeAll(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
 	return err
+}
+
+// unreported tells that a report could not be written. What the runs have come to stays what the exit code says.
+func (a *app) unreported(err error) error {
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		a.log.Error("the report cannot be written", "error", err)
+	}
+	return nil
 }
 
 // tellErrors tells what went wrong, and keeps the command of the worst result for the end.
@@ -125,7 +138,7 @@ func describe(text *strings.Builder, r pipeline.Result) {
 	}
 	rows := plural(r.Rows, "row", "rows") + " in " + plural(int64(r.Handles), "artifact", "artifacts")
 	switch {
-	case r.Already:
+	case r.Already && r.Outcome == runstate.Done:
 		fmt.Fprintf(text, "%s: nothing to do: run %s committed this before (%s)\n", name, r.Run, rows)
 	case r.Outcome == runstate.Done:
 		fmt.Fprintf(text, "%s: committed by run %s: %s\n", name, r.Run, rows)
@@ -149,7 +162,9 @@ func describe(text *strings.Builder, r pipeline.Result) {
 
 func describeAside(text *strings.Builder, aside *pipeline.Aside) {
 	fmt.Fprintf(text, "run %s was put aside: %s\n", aside.Run, aside.Why)
-	if len(aside.Visible) == 0 {
+	if aside.Unseen != "" {
+		fmt.Fprintf(text, "  what its destinations show of it is not known: %s\n", aside.Unseen)
+	} else if len(aside.Visible) == 0 {
 		fmt.Fprintf(text, "  its destinations show nothing of it: its key is free\n")
 	}
 	for _, v := range aside.Visible {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
@@ -30,6 +31,8 @@ func (d *decoding) notYet(at, name string) bool {
 		d.problem(at, "is %q: ~ is not expanded here; write the home directory out", name)
 	case strings.ContainsRune(name, 0):
 		d.problem(at, "has a NUL byte")
+	case !utf8.ValidString(name):
+		d.problem(at, "is %q, which is not UTF-8: the journal could not name it", name)
 	default:
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
@@ -47,6 +48,9 @@ func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pi
 		return nil, found, err
 	}
 	for _, name := range names {
+		if !utf8.ValidString(name) { // the journal is JSON
+			return nil, found, &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("source %q: its name is not UTF-8: rename it", name)}
+		}
 		o, err := s.Store.Fingerprint(ctx, name)
 		if err != nil {
 			return nil, found, fmt.Errorf("source %s: %w", name, err)
@@ -65,7 +69,7 @@ func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pi
 	if found.Own, err = json.Marshal(src.print); err != nil {
 		return nil, found, fmt.Errorf("encode the source's fingerprint: %w", err)
 	}
-	found.Digest = src.print.digest()
+	found.Digest, found.Content = src.print.digest(true), src.print.digest(false)
 	return src, found, nil
 }
 
@@ -83,11 +87,15 @@ func twice(files []file) error {
 	return nil
 }
 
-// digest is of what makes the default key: where and when a file was written raises suspicion, and no more.
-func (p print) digest() string {
+// digest is of what makes the default key, with or without the times of modification. On which device a file is, as which
+// inode, raises suspicion, and no more.
+func (p print) digest(times bool) string {
 	h := runstate.NewHasher()
 	for _, f := range p.Files {
-		_, _ = fmt.Fprintf(h, "%q %d %d %s %s\n", f.Path, f.Size, f.ModTime.UnixNano(), f.First, f.Last) // cannot fail
+		_, _ = fmt.Fprintf(h, "%q %d %s %s\n", f.Path, f.Size, f.First, f.Last) // cannot fail
+		if times {
+			_, _ = fmt.Fprintf(h, "%d\n", f.ModTime.UnixNano())
+		}
 	}
 	return h.Digest()
 }

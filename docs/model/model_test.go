@@ -1,12 +1,6 @@
 package main
 
-import (
-	"flag"
-	"os"
-	"testing"
-)
-
-var long = flag.Bool("long", false, "explore the long sizes too (or set CLINKCTL_MODEL_LONG)")
+import "testing"
 
 func TestProtocol(t *testing.T) {
 	for _, size := range QuickSizes() {
@@ -14,16 +8,6 @@ func TestProtocol(t *testing.T) {
 			t.Parallel()
 			checkSize(t, size, 5_000_000)
 		})
-	}
-}
-
-// TestLongProtocol needs minutes and gigabytes: one size after the other.
-func TestLongProtocol(t *testing.T) {
-	if !*long && os.Getenv("CLINKCTL_MODEL_LONG") == "" {
-		t.Skip("give -long, or set CLINKCTL_MODEL_LONG, for the sizes that take minutes")
-	}
-	for _, size := range LongSizes() {
-		t.Run(size.Model+": "+size.Bounds, func(t *testing.T) { checkSize(t, size, 100_000_000) })
 	}
 }
 

@@ -20,16 +20,17 @@ const lockPoll = 100 * time.Millisecond
 // follow gives the result of a key that another run has decided: nothing is left to do if all its manifests are there,
 // otherwise the run is adopted and finished. digest and plan are what was asked for.
 func (e *Engine) follow(ctx context.Context, mark *publish.Mark, digest string, plan Plan) Result {
-	r := Result{Already: true}
-	r.fill(mark.State())
 	if mark.PlanDigest != digest {
+		r := Result{Job: plan.Name, Key: mark.Key}
 		then, err := decodePlan(mark.State().Begun.Plan)
 		if err == nil {
-			err = otherPlan(plan, then, mark.Run)
+			err = otherPlan(plan, then, mark.Run, "")
 		}
 		r.failed(err)
 		return r
 	}
+	r := Result{Already: true}
+	r.fill(mark.State())
 	if e.unfinishedHere(mark.State().Begun) { // somebody began it here since we chose: its handles are this job's
 		return e.adopt(ctx, mark)
 	}

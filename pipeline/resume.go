@@ -124,6 +124,9 @@ func (e *Engine) Abandon(ctx context.Context, run runstate.Token, why string) Re
 	if err != nil {
 		return failedResult(err)
 	}
+	if r.Err == nil && r.View.State.Ended != nil && r.View.State.Ended.Outcome != runstate.Aborted {
+		return failedResult(failf(Usage, "", "run %s has ended %s: nothing was abandoned", run, r.View.State.Ended.Outcome))
+	}
 	return e.resumeOne(ctx, r, Carry{Abandon: true, Why: why})
 }
 

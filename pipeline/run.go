@@ -195,7 +195,7 @@ const shownRanges = 5
 func (e *Engine) carryOwn(ctx context.Context, h *held, w want) (r *Result, again bool, err error) {
 	b := h.state().Begun
 	if b.PlanDigest != w.digest {
-		err := otherPlan(w.plan, h.plan, b.Run)
+		err := otherPlan(w.plan, h.plan, b.Run, ", or abandon that run, which is open")
 		return nil, false, errors.Join(err, h.close())
 	}
 	aborting := h.state().Decision == runstate.Abort
@@ -208,13 +208,14 @@ func (e *Engine) carryOwn(ctx context.Context, h *held, w want) (r *Result, agai
 	return &o, aborting && o.Outcome == runstate.Aborted, nil
 }
 
-func otherPlan(now, then Plan, run runstate.Token) error {
+// otherPlan is the failure of a key that is asked for with another plan than a run of it has. more is a further way out.
+func otherPlan(now, then Plan, run runstate.Token, more string) error {
 	diff := now.Differences(then)
 	if len(diff) == 0 {
 		diff = []string{"the same job was expanded by another version of clinkctl"}
 	}
-	return failf(Usage, "", "run %s has this key and another plan (%s): put the job back, use another key, or, if that run is open, abandon it",
-		run, strings.Join(diff, "; "))
+	return failf(Usage, "", "run %s has this key and another plan (%s): put the job back, or use another key%s",
+		run, strings.Join(diff, "; "), more)
 }
 
 // alreadyEnded is the result of a key whose run has ended. Without a key of the caller's, a run counts only while its
@@ -228,7 +229,7 @@ func (e *Engine) alreadyEnded(ctx context.Context, ended Entry, w want) (*Result
 		return nil, fail(Person, "", err)
 	}
 	if s.Begun.PlanDigest != w.digest {
-		return nil, otherPlan(w.plan, plan, s.Begun.Run)
+		return nil, otherPlan(w.plan, plan, s.Begun.Run, "")
 	}
 	if w.key == "" {
 		counts, err := e.counts(ctx, s.Begun)

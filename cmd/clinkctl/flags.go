@@ -18,7 +18,7 @@ type option struct {
 func jobOptions() []option {
 	return []option{
 		{"name", "", "name of the job (default: the file's name)"},
-		{"guarantee", "", "refuse to run without it: exactly_once"},
+		{"guarantee", "", "refuse what cannot give it: exactly_once, which with a key does not depend on this state directory"},
 		{"source.path", "from", "files to export, may have wildcards"},
 		{"source.format", "from-format", "format of the source (default: by extension)"},
 		{"source.columns", "columns", "columns, such as id:int64,amount:decimal(18,2)! (! where a value is required)"},

@@ -163,7 +163,7 @@ func describe(text *strings.Builder, r pipeline.Result) {
 func describeAside(text *strings.Builder, aside *pipeline.Aside) {
 	fmt.Fprintf(text, "run %s was put aside: %s\n", aside.Run, aside.Why)
 	if aside.Unseen != "" {
-		fmt.Fprintf(text, "  what its destinations show of it is not known: %s\n", aside.Unseen)
+		fmt.Fprintf(text, "  what its destinations show of it is not known, and its key is free only when they show nothing of it: %s\n", aside.Unseen)
 	} else if len(aside.Visible) == 0 {
 		fmt.Fprintf(text, "  its destinations show nothing of it: its key is free\n")
 	}

@@ -27,7 +27,7 @@ func (a *app) statusCommand() *cobra.Command {
 	}
 	addFlags(cmd.Flags(), statusOptions()...)
 	cmd.Flags().Bool("watch", false, "show it again every second, until interrupted")
-	cmd.Flags().Bool("all", false, "show all ended runs, and not only the last of each job")
+	cmd.Flags().Bool("all", false, "show all ended runs, and not only the last few of each job")
 	addJSON(cmd)
 	return cmd
 }

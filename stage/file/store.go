@@ -55,7 +55,7 @@ func (s Store) List(ctx context.Context, pattern string) ([]string, error) {
 		files = append(files, real)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("source %s: no such file: %w", pattern, fs.ErrNotExist)
+		return nil, fmt.Errorf("source %s: %w", pattern, fs.ErrNotExist)
 	}
 	slices.Sort(files)
 	return files, nil

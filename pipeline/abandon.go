@@ -190,10 +190,7 @@ func (a Aside) mayBe(w want) bool {
 // asides reads what was put aside of a job.
 func (e *Engine) asides(job string) ([]Aside, error) {
 	dir := path.Join(e.State, job)
-	names, err := e.FS.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := e.list(dir)
 	if err != nil {
 		return nil, err
 	}

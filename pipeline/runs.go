@@ -36,12 +36,18 @@ type Entry struct {
 // open tells whether the run is begun and not ended. One that cannot be read counts.
 func (r Entry) open() bool { return r.Err != nil || r.View.State.Ended == nil }
 
-// Jobs lists the jobs that the state directory has runs of.
-func (e *Engine) Jobs() ([]string, error) {
-	names, err := e.FS.List(e.State)
+// list gives the names in a folder of the state directory; one that is not there has none.
+func (e *Engine) list(dir string) ([]string, error) {
+	names, err := e.FS.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return names, err
+}
+
+// Jobs lists the jobs that the state directory has runs of.
+func (e *Engine) Jobs() ([]string, error) {
+	names, err := e.list(e.State)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +60,7 @@ func (e *Engine) Jobs() ([]string, error) {
 // Runs lists a job's runs, by their tokens, oldest first. Folders without a whole begun record are nothing.
 func (e *Engine) Runs(job string) ([]Entry, error) {
 	dir := path.Join(e.State, job)
-	names, err := e.FS.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := e.list(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -6,61 +6,75 @@ import (
 	"strings"
 )
 
-// What the parsers of this file say.
-const (
-	errNotInt    Refusal = "is not an int64"
-	errIntRange  Refusal = "is beyond the range of an int64"
-	errNotFloat  Refusal = "is not a float64"
-	errNotFinite Refusal = "is not finite: a float64 must be a number"
-	errFloatSize Refusal = "is beyond the range of a float64"
-	errNotBool   Refusal = "is not a bool: true or false"
-)
+const errNotBool Refusal = "is not a bool: true or false"
 
-// ParseInt64 reads digits after an optional sign.
-func ParseInt64(text []byte) (int64, error) {
+// refusef makes a Refusal that names a kind with its article: "is not a uint8".
+func refusef(before string, k Kind, after string) Refusal {
+	article := " a "
+	if k.String()[0] == 'i' {
+		article = " an "
+	}
+	return Refusal(before + article + k.String() + after)
+}
+
+// intRange gives the bounds of a kind of integers: the least as a magnitude, 0 for those without sign.
+func intRange(k Kind) (least, most uint64) {
+	switch k {
+	case Int8, Int16, Int32, Int64:
+		least = 1 << (8<<(k-Int8) - 1)
+		return least, least - 1
+	default:
+		return 0, math.MaxUint64 >> (64 - 8<<(k-Uint8))
+	}
+}
+
+// ParseInt reads digits after an optional sign as an integer of a kind, Int8 to Uint64; of Uint64 it gives the bits.
+func ParseInt(text []byte, k Kind) (int64, error) {
 	body := text
 	negative := len(text) > 0 && text[0] == '-'
 	if negative || len(text) > 0 && text[0] == '+' {
 		body = text[1:]
 	}
 	if len(body) == 0 {
-		return 0, errNotInt
+		return 0, refusef("is not", k, "")
 	}
 	v := uint64(0)
 	for i, c := range body {
+		d := uint64(c - '0')
 		if c-'0' > 9 {
-			return 0, refuseInt(body, i)
+			return 0, refuseInt(body, i, k)
 		}
-		if v > math.MaxInt64/10 {
-			return 0, rangeOrShape(body)
+		if v > math.MaxUint64/10 || 10*v > math.MaxUint64-d {
+			return 0, rangeOrShape(body, k)
 		}
-		v = 10*v + uint64(c-'0')
+		v = 10*v + d
 	}
-	if negative {
-		if v > -math.MinInt64 {
-			return 0, errIntRange
-		}
+	least, most := intRange(k)
+	switch {
+	case negative && v > least, !negative && v > most:
+		return 0, refusef("is beyond the range of", k, "")
+	case negative:
 		return -int64(v), nil
-	}
-	if v > math.MaxInt64 {
-		return 0, errIntRange
 	}
 	return int64(v), nil
 }
 
+// ParseInt64 is ParseInt for Int64.
+func ParseInt64(text []byte) (int64, error) { return ParseInt(text, Int64) }
+
 // refuseInt says what is wrong with a text whose i-th byte is no digit.
-func refuseInt(body []byte, i int) error {
+func refuseInt(body []byte, i int, k Kind) error {
 	if n := splitNumber(body); n.ok && i > 0 {
-		return Refusal("has a point or an exponent: an int64 is written with digits alone")
+		return refusef("has a point or an exponent:", k, " is written with digits alone")
 	}
-	return errNotInt
+	return refusef("is not", k, "")
 }
 
-func rangeOrShape(body []byte) error {
-	if k := digits(body); k < len(body) {
-		return refuseInt(body, k)
+func rangeOrShape(body []byte, k Kind) error {
+	if i := digits(body); i < len(body) {
+		return refuseInt(body, i, k)
 	}
-	return errIntRange
+	return refusef("is beyond the range of", k, "")
 }
 
 // maxExact is the number of powers of ten that a float64 holds exactly.
@@ -69,12 +83,12 @@ const maxExact = 23
 var exactPowers = [maxExact]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 	1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// ParseFloat64 reads a decimal number, with an optional sign, point and exponent, and rounds it correctly. What is not
-// finite is an error.
+// ParseFloat64 reads a decimal number, with an optional sign, point and exponent, and rounds it correctly; or NaN, Infinity or
+// Inf, in letters of either case.
 func ParseFloat64(text []byte) (float64, error) {
 	n := splitNumber(text)
 	if !n.ok {
-		return 0, refuseFloat(text)
+		return notFinite(text, Float64)
 	}
 	if len(n.whole)+len(n.fraction) <= 15 {
 		// Below 2^53, and one exact operation away: it is rounded once.
@@ -84,9 +98,22 @@ func ParseFloat64(text []byte) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
-		return 0, errFloatSize
+		return 0, refusef("is beyond the range of", Float64, "")
 	}
 	return v, nil
+}
+
+// ParseFloat32 is ParseFloat64 for a float32: it rounds once.
+func ParseFloat32(text []byte) (float32, error) {
+	if n := splitNumber(text); !n.ok {
+		v, err := notFinite(text, Float32)
+		return float32(v), err
+	}
+	v, err := strconv.ParseFloat(string(text), 32)
+	if err != nil {
+		return 0, refusef("is beyond the range of", Float32, "")
+	}
+	return float32(v), nil
 }
 
 func (n *number) small(e int) float64 {
@@ -109,27 +136,50 @@ func (n *number) small(e int) float64 {
 	return v
 }
 
-func refuseFloat(text []byte) error {
-	if len(text) > 9 {
-		return errNotFloat
+// notFinite reads the texts of what is no finite number.
+func notFinite(text []byte, k Kind) (float64, error) {
+	if 3 <= len(text) && len(text) <= 9 {
+		word := strings.ToLower(string(text))
+		sign := 1
+		if word[0] == '-' {
+			sign = -1
+		}
+		switch strings.TrimLeft(word[:1], "+-") + word[1:] {
+		case "nan":
+			return math.NaN(), nil
+		case "inf", "infinity":
+			return math.Inf(sign), nil
+		}
 	}
-	switch strings.TrimLeft(strings.ToLower(string(text)), "+-") {
-	case "nan", "inf", "infinity":
-		return errNotFinite
-	}
-	return errNotFloat
+	return 0, refusef("is not", k, "")
 }
 
-// AppendFloat64 appends the shortest number that reads back as v, as JSON writes it. What is not finite is an error.
-func AppendFloat64(dst []byte, v float64) ([]byte, error) {
+// The texts of floats that are not finite.
+const (
+	NaN    = "NaN"
+	PosInf = "Infinity"
+	NegInf = "-Infinity"
+)
+
+// AppendFloat64 appends the shortest number that reads back as v, as JSON writes it; or NaN, PosInf or NegInf.
+func AppendFloat64(dst []byte, v float64) []byte { return appendFloat(dst, v, 64) }
+
+// AppendFloat32 is AppendFloat64 for a float32: the number may have fewer digits than that of the same float64.
+func AppendFloat32(dst []byte, v float32) []byte { return appendFloat(dst, float64(v), 32) }
+
+func appendFloat(dst []byte, v float64, bits int) []byte {
 	size := math.Abs(v)
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return dst, errNotFinite
+	case math.IsNaN(v):
+		return append(dst, NaN...)
+	case math.IsInf(v, 1):
+		return append(dst, PosInf...)
+	case math.IsInf(v, -1):
+		return append(dst, NegInf...)
 	case size != 0 && (size < 1e-6 || size >= 1e21):
-		return strconv.AppendFloat(dst, v, 'e', -1, 64), nil
+		return strconv.AppendFloat(dst, v, 'e', -1, bits)
 	}
-	return strconv.AppendFloat(dst, v, 'f', -1, 64), nil
+	return strconv.AppendFloat(dst, v, 'f', -1, bits)
 }
 
 // ParseBool reads true or false, in letters of either case.

@@ -3,8 +3,7 @@ package columnar
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 )
 
 // Kind is the kind of a column's values.
@@ -12,13 +11,28 @@ type Kind uint8
 
 // The kinds. Their order is fixed: it is not written anywhere, but tables are indexed by it.
 const (
-	Bool      Kind = iota + 1
-	Int64          // signed, 64 bits
-	Float64        // IEEE 754 binary64
-	Decimal        // exact, with a fixed scale; at most MaxPrecision digits
-	Date           // days since 1970-01-01, proleptic Gregorian
-	Timestamp      // microseconds since 1970-01-01T00:00:00, of no time zone
-	String         // UTF-8 text
+	Bool        Kind = iota + 1
+	Int8             // signed, 8 bits
+	Int16            // signed, 16 bits
+	Int32            // signed, 32 bits
+	Int64            // signed, 64 bits
+	Uint8            // unsigned, 8 bits
+	Uint16           // unsigned, 16 bits
+	Uint32           // unsigned, 32 bits
+	Uint64           // unsigned, 64 bits
+	Float32          // IEEE 754 binary32
+	Float64          // IEEE 754 binary64
+	Decimal          // exact, with a fixed scale; at most MaxPrecision digits
+	Date             // days since 1970-01-01, proleptic Gregorian
+	Time             // microseconds since midnight, of no time zone, less than a day
+	Timestamp        // microseconds since 1970-01-01T00:00:00, of no time zone
+	TimestampTZ      // microseconds since 1970-01-01T00:00:00Z; it keeps no zone of its own
+	String           // UTF-8 text
+	Binary           // bytes
+	UUID             // 16 bytes
+	JSON             // the text of one JSON value, RFC 8259
+	List             // any number of values of one type: Fields[0], of whatever name
+	Struct           // one value of each of Fields
 )
 
 // MaxPrecision is the most digits that a decimal can have.
@@ -27,15 +41,22 @@ const MaxPrecision = 38
 // Narrow is the most digits of a decimal that is held in Vector.I64; a wider one is in Vector.I128.
 const Narrow = 18
 
-// Type is a column's type. Precision and Scale are of decimals only.
+// Type is a column's type.
 type Type struct {
 	Kind      Kind
-	Precision int // digits in all, 1 to MaxPrecision
-	Scale     int // digits after the point, 0 to Precision
+	Precision int      // of a decimal: digits in all, 1 to MaxPrecision
+	Scale     int      // of a decimal: digits after the point, 0 to Precision
+	Fields    []Column // of a struct, in order, at least one; of a list, the one of its elements, named Element
 }
 
-var kindNames = [...]string{Bool: "bool", Int64: "int64", Float64: "float64", Decimal: "decimal", Date: "date",
-	Timestamp: "timestamp", String: "string"}
+// Element is the name of the field of a list's elements.
+const Element = "element"
+
+// kindNames names the kinds as people write them. A list and a struct are written with their fields.
+var kindNames = [...]string{Bool: "bool", Int8: "int8", Int16: "int16", Int32: "int32", Int64: "int64", Uint8: "uint8",
+	Uint16: "uint16", Uint32: "uint32", Uint64: "uint64", Float32: "float32", Float64: "float64", Decimal: "decimal", Date: "date",
+	Time: "time", Timestamp: "timestamp", TimestampTZ: "timestamptz", String: "string", Binary: "binary", UUID: "uuid", JSON: "json",
+	List: "list", Struct: "struct"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) && kindNames[k] != "" {
@@ -44,55 +65,53 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// String gives the type as ParseType reads it: "int64", "decimal(18,2)".
-func (t Type) String() string {
-	if t.Kind == Decimal {
-		return fmt.Sprintf("decimal(%d,%d)", t.Precision, t.Scale)
+// Kinds gives all kinds, in order.
+func Kinds() []Kind {
+	var all []Kind
+	for k := Bool; k <= Struct; k++ {
+		all = append(all, k)
 	}
-	return t.Kind.String()
+	return all
 }
 
-// ParseType reads a type's name. Its error says which types there are.
-func ParseType(s string) (Type, error) {
-	name, args, hasArgs := strings.Cut(strings.ToLower(strings.TrimSpace(s)), "(")
-	if name == "decimal" && hasArgs {
-		return parseDecimalType(s, args)
-	}
-	for k, n := range kindNames {
-		if n == name && n != "" && n != "decimal" && !hasArgs {
-			return Type{Kind: Kind(k)}, nil
-		}
-	}
-	if name == "decimal" {
-		return Type{}, fmt.Errorf("type %q needs its digits: decimal(18,2) is 18 digits in all, 2 of them after the point", s)
-	}
-	return Type{}, fmt.Errorf("unknown type %q: the types are bool, int64, float64, decimal(p,s), date, timestamp, string", s)
-}
+// Spans tells whether values of the kind are pieces of a batch's Data.
+func (k Kind) Spans() bool { return k == String || k == Binary || k == JSON }
 
-func parseDecimalType(whole, args string) (Type, error) {
-	p, s, ok := strings.Cut(strings.TrimSuffix(args, ")"), ",")
-	if !ok {
-		s = "0"
-	}
-	precision, err1 := strconv.Atoi(strings.TrimSpace(p))
-	scale, err2 := strconv.Atoi(strings.TrimSpace(s))
-	if err1 != nil || err2 != nil || !strings.HasSuffix(args, ")") {
-		return Type{}, fmt.Errorf("type %q: write it as decimal(18,2)", whole)
-	}
-	if precision < 1 || precision > MaxPrecision || scale < 0 || scale > precision {
-		return Type{}, fmt.Errorf("type %q: a decimal has 1 to %d digits, and 0 to all of them after the point", whole, MaxPrecision)
-	}
-	return Type{Kind: Decimal, Precision: precision, Scale: scale}, nil
-}
+// Nested tells whether values of the kind are made of others.
+func (k Kind) Nested() bool { return k == List || k == Struct }
 
-// Column is one column of a schema.
+// Column is one column of a schema, or a field of a nested type.
 type Column struct {
 	Name     string
 	Type     Type
 	Required bool // a missing or NULL value is a data error
+	Cast     Cast // how a value of a source that has types of its own becomes one of Type
 }
+
+// Cast is what may be done to a value so that it is one of another type.
+type Cast uint8
+
+// The casts.
+const (
+	CastSafe  Cast = iota // only between types of which the second holds every value of the first
+	CastExact             // between any two that have values in common; a value that the second does not hold is refused
+	CastLossy             // as CastExact, but digits, bits and fractions of seconds beyond the second type's are rounded off
+)
 
 // Schema is the columns of a batch, in order. A schema of no columns belongs to records that are copied unparsed.
 type Schema struct {
 	Columns []Column
+	// Closed says that the source has these columns and no others: one more is an error, unless an option says otherwise.
+	Closed bool
 }
+
+// Equal tells whether two types hold the same values. The name of a list's element, and casts, do not matter.
+func (t Type) Equal(o Type) bool {
+	return t.Kind == o.Kind && t.Precision == o.Precision && t.Scale == o.Scale &&
+		slices.EqualFunc(t.Fields, o.Fields, func(a, b Column) bool {
+			return (a.Name == b.Name || t.Kind == List) && a.Required == b.Required && a.Type.Equal(b.Type)
+		})
+}
+
+// ListOf gives the type of lists of a type, whose elements may be NULL.
+func ListOf(t Type) Type { return Type{Kind: List, Fields: []Column{{Name: Element, Type: t}}} }

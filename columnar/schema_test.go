@@ -16,7 +16,7 @@ func TestParseType(t *testing.T) {
 		}
 	}
 	for text, reason := range map[string]string{
-		"": "unknown type", "int": "unknown type", "int32": "the types are", "string(5)": "unknown type", "decimal": "needs its digits",
+		"": "unknown type", "int": "unknown type", "int65": "the types are", "string(5)": "follows it", "decimal": "needs its digits",
 		"decimal(39,0)": "1 to 38 digits", "decimal(5,6)": "1 to 38 digits", "decimal(0,0)": "1 to 38 digits", "decimal(5,-1)": "1 to 38 digits",
 		"decimal(5,2": "write it as", "decimal(x,2)": "write it as",
 	} {
@@ -47,14 +47,14 @@ func TestVectorKeepsNothingOfARefusedValue(t *testing.T) {
 
 func TestBatchResetKeepsMemory(t *testing.T) {
 	var b Batch
-	b.Reset(2)
+	b.Reset(make([]Column, 2))
 	b.Columns[0].Null()
-	b.Columns[1].AddString(Span{Off: 1, Len: 2})
+	b.Columns[1].AddSpan(Span{Off: 1, Len: 2})
 	b.Rows, b.Data = 1, []byte("xab")
 	if string(b.Bytes(b.Columns[1].Str[0])) != "ab" || b.Columns[0].Nulls != 1 {
 		t.Errorf("%+v", b)
 	}
-	b.Reset(1)
+	b.Reset(make([]Column, 1))
 	if b.Rows != 0 || len(b.Columns) != 1 || len(b.Columns[0].Valid) != 0 || cap(b.Columns[0].Valid) == 0 || b.Columns[0].Nulls != 0 {
 		t.Errorf("%+v", b)
 	}

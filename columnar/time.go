@@ -17,11 +17,15 @@ const (
 	errNotDate   Refusal = "is not a date: YYYY-MM-DD, years 0001 to 9999"
 	errNoSuchDay Refusal = "is a day that no calendar has"
 	errNotStamp  Refusal = "is not a timestamp: YYYY-MM-DD hh:mm:ss[.ffffff], years 0001 to 9999"
+	errNotTime   Refusal = "is not a time: hh:mm:ss[.ffffff]"
 	errNoTime    Refusal = "has no time of day, which a timestamp needs"
-	errLeap      Refusal = "has a second 60, which a timestamp cannot hold"
+	errLeap      Refusal = "has a second 60, which has no place among the microseconds of a day"
 	errNoSuchT   Refusal = "is a time that no day has"
-	errZone      Refusal = "has a time zone, which a timestamp cannot hold"
-	errNanos     Refusal = "has more than 6 digits after the second, which a timestamp cannot hold"
+	errZone      Refusal = "has a time zone, which only a timestamptz can hold"
+	errNoZone    Refusal = "has no time zone, without which it is no timestamptz: Z or +hh:mm"
+	errNotZone   Refusal = "has a time zone that is neither Z nor +hh:mm, up to 18 hours"
+	errNanos     Refusal = "has more than 6 digits after the second, which no type can hold"
+	errTimeRange Refusal = "is outside a day"
 	errDateRange Refusal = "is outside the years 0001 to 9999"
 )
 
@@ -102,54 +106,103 @@ func ParseDate(text []byte) (int32, error) {
 // ParseTimestamp reads a timestamp as 2006-01-02 15:04:05, or with a T, and with a fraction of at most six digits, zeros
 // beyond them aside.
 func ParseTimestamp(text []byte) (int64, error) {
-	if len(text) < 10 {
-		return 0, errNotStamp
-	}
-	days, err := ParseDate(text[:10])
-	if err != nil {
-		if err == errNotDate {
-			err = errNotStamp
-		}
-		return 0, err
-	}
-	rest := text[10:]
-	if len(rest) == 0 {
-		return 0, errNoTime
-	}
-	if len(rest) < 9 || rest[0] != ' ' && rest[0] != 'T' || rest[3] != ':' || rest[6] != ':' {
-		return 0, errNotStamp
-	}
-	hour, minute, second := two(rest[1:]), two(rest[4:]), two(rest[7:])
-	micros, err := fraction(rest[9:])
+	micros, rest, err := dateTime(text)
 	switch {
-	case hour > 99 || minute > 99 || second > 99:
-		return 0, errNotStamp
 	case err != nil:
 		return 0, err
-	case second == 60:
-		return 0, errLeap
-	case hour > 23 || minute > 59 || second > 60:
-		return 0, errNoSuchT
+	case len(rest) == 0:
+		return micros, nil
+	case isZone(rest):
+		return 0, errZone
 	}
-	return int64(days)*microsPerDay + int64(3600*hour+60*minute+second)*microsPerSecond + micros, nil
+	return 0, errNotStamp
 }
 
-// fraction reads what follows the seconds, as microseconds.
-func fraction(text []byte) (int64, error) {
-	n := 0
-	if len(text) > 0 && text[0] == '.' {
-		text = text[1:]
-		if n = digits(text); n == 0 {
-			return 0, errNotStamp
-		}
+// ParseTimestampTZ reads a timestamp, as ParseTimestamp does, and its offset from UTC: Z, +01, +0100 or +01:00, also after a space.
+func ParseTimestampTZ(text []byte) (int64, error) {
+	micros, rest, err := dateTime(text)
+	if err != nil {
+		return 0, err
 	}
-	if n < len(text) {
-		if isZone(text[n:]) {
-			return 0, errZone
-		}
-		return 0, errNotStamp
+	if len(rest) == 0 {
+		return 0, errNoZone
 	}
-	micros := int64(0)
+	minutes, err := zone(rest)
+	if err != nil {
+		return 0, err
+	}
+	micros -= int64(minutes) * 60 * microsPerSecond
+	if micros < MinTimestamp || micros > MaxTimestamp {
+		return 0, errDateRange
+	}
+	return micros, nil
+}
+
+// ParseTime reads a time of day as 15:04:05, with a fraction as ParseTimestamp has it.
+func ParseTime(text []byte) (int64, error) {
+	micros, rest, err := ofDay(text)
+	switch {
+	case err == errNotStamp || err == nil && len(rest) > 0:
+		return 0, errNotTime
+	case err != nil:
+		return 0, err
+	}
+	return micros, nil
+}
+
+// dateTime reads a date and a time of day, and gives what follows them.
+func dateTime(text []byte) (micros int64, rest []byte, err error) {
+	if len(text) < 10 {
+		return 0, nil, errNotStamp
+	}
+	days, err := ParseDate(text[:10])
+	if err == errNotDate {
+		err = errNotStamp
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	rest = text[10:]
+	if len(rest) == 0 {
+		return 0, nil, errNoTime
+	}
+	if rest[0] != ' ' && rest[0] != 'T' {
+		return 0, nil, errNotStamp
+	}
+	micros, rest, err = ofDay(rest[1:])
+	return int64(days)*microsPerDay + micros, rest, err
+}
+
+// ofDay reads hh:mm:ss[.ffffff], and gives what follows.
+func ofDay(text []byte) (micros int64, rest []byte, err error) {
+	if len(text) < 8 || text[2] != ':' || text[5] != ':' {
+		return 0, nil, errNotStamp
+	}
+	hour, minute, second := two(text), two(text[3:]), two(text[6:])
+	micros, rest, err = fraction(text[8:])
+	switch {
+	case hour > 99 || minute > 99 || second > 99:
+		return 0, nil, errNotStamp
+	case err != nil:
+		return 0, nil, err
+	case second == 60:
+		return 0, nil, errLeap
+	case hour > 23 || minute > 59 || second > 60:
+		return 0, nil, errNoSuchT
+	}
+	return int64(3600*hour+60*minute+second)*microsPerSecond + micros, rest, nil
+}
+
+// fraction reads the fraction of a second, if there is one, as microseconds, and gives what follows.
+func fraction(text []byte) (micros int64, rest []byte, err error) {
+	if len(text) == 0 || text[0] != '.' {
+		return 0, text, nil
+	}
+	n := digits(text[1:])
+	if n == 0 {
+		return 0, nil, errNotStamp
+	}
+	text, rest = text[1:1+n], text[1+n:]
 	for i := range 6 {
 		micros *= 10
 		if i < n {
@@ -157,9 +210,43 @@ func fraction(text []byte) (int64, error) {
 		}
 	}
 	if n > 6 && !allZeros(text[6:]) {
-		return 0, errNanos
+		return 0, nil, errNanos
 	}
-	return micros, nil
+	return micros, rest, nil
+}
+
+// maxOffset is the most that a zone is away from UTC, in minutes: no zone ever was further.
+const maxOffset = 18 * 60
+
+// zone reads an offset from UTC, in minutes.
+func zone(text []byte) (int, error) {
+	if text[0] == ' ' {
+		text = text[1:]
+	}
+	if len(text) == 1 && text[0]|0x20 == 'z' {
+		return 0, nil
+	}
+	if len(text) < 3 || text[0] != '+' && text[0] != '-' {
+		return 0, errNotZone
+	}
+	hours, minutes := two(text[1:]), 0
+	switch rest := text[3:]; {
+	case len(rest) == 0:
+	case len(rest) == 2:
+		minutes = two(rest)
+	case len(rest) == 3 && rest[0] == ':':
+		minutes = two(rest[1:])
+	default:
+		return 0, errNotZone
+	}
+	offset := 60*hours + minutes
+	if hours > 99 || minutes > 59 || offset > maxOffset {
+		return 0, errNotZone
+	}
+	if text[0] == '-' {
+		return -offset, nil
+	}
+	return offset, nil
 }
 
 // isZone tells whether a text that follows a time looks like a zone: Z, +01:00, " Europe/Berlin".
@@ -194,15 +281,36 @@ func AppendTimestamp(dst []byte, micros int64) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	seconds, fraction := ofDay/microsPerSecond, ofDay%microsPerSecond
-	dst = appendTwo(append(dst, ' '), seconds/3600)
+	return appendOfDay(append(dst, ' '), ofDay), nil
+}
+
+// AppendTimestampTZ appends a timestamp of UTC, as AppendTimestamp does, and Z.
+func AppendTimestampTZ(dst []byte, micros int64) ([]byte, error) {
+	dst, err := AppendTimestamp(dst, micros)
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, 'Z'), nil
+}
+
+// AppendTime appends a time of day as 15:04:05, and six digits of a fraction that is not 0. One outside a day is an error.
+func AppendTime(dst []byte, micros int64) ([]byte, error) {
+	if micros < 0 || micros >= microsPerDay {
+		return dst, errTimeRange
+	}
+	return appendOfDay(dst, int(micros)), nil
+}
+
+func appendOfDay(dst []byte, micros int) []byte {
+	seconds, fraction := micros/microsPerSecond, micros%microsPerSecond
+	dst = appendTwo(dst, seconds/3600)
 	dst = appendTwo(append(dst, ':'), seconds/60%60)
 	dst = appendTwo(append(dst, ':'), seconds%60)
 	if fraction == 0 {
-		return dst, nil
+		return dst
 	}
 	dst = appendTwo(append(dst, '.'), fraction/10000)
-	return appendTwo(appendTwo(dst, fraction/100%100), fraction%100), nil
+	return appendTwo(appendTwo(dst, fraction/100%100), fraction%100)
 }
 
 func appendTwo(dst []byte, v int) []byte {

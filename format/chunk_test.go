@@ -122,7 +122,7 @@ func TestChunksDependOnBytesAlone(t *testing.T) {
 		size := rapid.IntRange(1, 20).Draw(t, "size")
 		limit := format.Limit{Bytes: int64(rapid.IntRange(0, 30).Draw(t, "bytes")), Rows: int64(rapid.IntRange(0, 5).Draw(t, "rows"))}
 		read := func(r io.Reader) (all []string) {
-			d, err := newCSV(t).NewDecoder(nil, nil)
+			d, err := newCSV(t).NewDecoder(format.Reading{Schema: nil, Head: nil})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 type DataError struct {
 	File   string // set by whoever knows it
 	Offset int64  // of the spot, in the file's bytes; Unplaced where it is not known
-	Row    int    // of the batch, from 1, where Offset is Unplaced; 0 where it is not known
+	Row    int64  // where Offset is Unplaced: of the batch, or of a file that has no lines, from 1; 0 where it is not known
 	Line   int64  // of the spot, from 1; 0 until somebody counted
 	Record int64  // line on which the spot's record begins; 0 until counted, or where it is Line
 	Start  int64  // offset of that record
@@ -28,7 +28,7 @@ const Unplaced = -1
 // AtRow adds to an encoder's error the row of the batch, from 0, that it could not write. Other errors pass unchanged.
 func AtRow(err error, row int) error {
 	if e, ok := errors.AsType[*DataError](err); ok && e.Offset == Unplaced {
-		e.Row = row + 1
+		e.Row = int64(row) + 1
 	}
 	return err
 }
@@ -42,6 +42,8 @@ func (e *DataError) Error() string {
 	switch {
 	case e.Line > 0:
 		fmt.Fprintf(&b, ":%d", e.Line)
+	case e.Offset == Unplaced && e.Row > 0 && e.File != "":
+		fmt.Fprintf(&b, " row %d", e.Row)
 	case e.Offset != Unplaced && e.File == "":
 		fmt.Fprintf(&b, "at byte %d", e.Offset)
 	case e.Offset != Unplaced:

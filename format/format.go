@@ -18,7 +18,7 @@ type Kind struct {
 	New func(options map[string]any) (Format, error)
 }
 
-// Format is a format with its options. What it can do it shows by implementing Text, Writer, or both.
+// Format is a format with its options. What it can do it shows by implementing Text or Table, and Writer.
 type Format interface {
 	Name() string
 	// Ext is the extension of a file in this format, without dot.
@@ -67,9 +67,31 @@ type Text interface {
 	// SameHead tells whether two files' heads are equal in what they mean, so that records below either can be copied
 	// below one.
 	SameHead(a, b []byte) bool
-	// NewDecoder makes a decoder for records that stand below head. A schema of no columns makes one that checks where
-	// records end and leaves them unparsed. Columns that head lacks, or has twice, are a *DataError.
-	NewDecoder(schema *columnar.Schema, head []byte) (Decoder, error)
+	// CopyHead gives what of a head is written above records that are copied unparsed.
+	CopyHead(head []byte) []byte
+	// NewDecoder makes a decoder for records that stand below a head. Columns that the head lacks, or has twice, are a
+	// *DataError.
+	NewDecoder(r Reading) (Decoder, error)
+	// Compression is how the files are compressed, as far as options say it.
+	Compression() Compression
+}
+
+// Reading is what a decoder is made for.
+type Reading struct {
+	// Schema is the columns to read, by the names that they have in the source. No columns: records are left unparsed, and
+	// only where they end is checked.
+	Schema *columnar.Schema
+	Head   []byte
+	// Reject takes a record that the schema or the format refuses; its error ends the reading. nil: the first such record
+	// does.
+	Reject func(Rejected) error
+}
+
+// Rejected is a record that was refused and left out of the batch.
+type Rejected struct {
+	Err      *DataError // offsets are in the file
+	Record   int        // its number in what is decoded at once, from 0, others that are refused included
+	From, To int        // where it lies in the chunk that was decoded; not set for formats that are no text
 }
 
 // Splitter finds where records end. Every b begins at the start of a record, and has all of the file's bytes up to its
@@ -85,7 +107,60 @@ type Splitter interface {
 
 // Decoder turns whole records into a batch. It is used by one goroutine at a time.
 type Decoder interface {
-	// Decode fills out, resetting it first. It may change chunk in place, and out points into it. chunk begins at offset
-	// at of its file. A record that the schema refuses is a *DataError whose Offset is in the file.
+	// Decode fills out, resetting it first. It may change chunk in place, and out points into it, or into a copy with more
+	// behind it. chunk begins at offset at of its file. A record that is refused is a *DataError whose Offset is in the
+	// file, unless Reading.Reject takes it.
 	Decode(chunk []byte, at int64, out *columnar.Batch) error
+}
+
+// Inferrer is a Text whose columns can be inferred.
+type Inferrer interface {
+	// NewSampler makes a sampler. Files of one source have heads of their own: AddHead tells of each, before its records.
+	NewSampler() Sampler
+}
+
+// Sampler infers columns from records of a source's first files.
+type Sampler interface {
+	// AddHead begins a file. A head that is no head is a *DataError.
+	AddHead(head []byte) error
+	// Sample looks at whole records of a chunk, as Decode gets them. It may change chunk.
+	Sample(chunk []byte, at int64) error
+	// Columns gives the columns that hold every record seen.
+	Columns() []columnar.Column
+}
+
+// Table is a format whose files say where their rows lie, so that rows are read by their number, and columns apart.
+// All its methods may be called from several goroutines.
+type Table interface {
+	Format
+	// OpenTable reads what a file of size bytes says of itself. A file that is damaged, or none of the format, is a
+	// *DataError; an error of r is not.
+	OpenTable(r io.ReaderAt, size int64) (TableFile, error)
+}
+
+// TableFile is an open file of a Table. Its methods may be called from several goroutines, if its io.ReaderAt may be.
+type TableFile interface {
+	// Columns gives the file's columns, each of the type that holds all its values. One of a type that cannot be read has
+	// the Kind 0: it can be left out.
+	Columns() []columnar.Column
+	// Groups gives the runs of rows that a file is best cut between, in order.
+	Groups() []Group
+	// NewReader reads rows [from, to). The Reading's Head is not used. A column that the file lacks, or that cannot be cast
+	// to the column's type, is a *DataError.
+	NewReader(r Reading, from, to int64) (TableReader, error)
+}
+
+// Group is a run of rows of a TableFile.
+type Group struct {
+	Rows  int64
+	Bytes int64 // that it takes in the file
+}
+
+// TableReader reads rows in order. It is used by one goroutine at a time.
+type TableReader interface {
+	// Next fills out with the next rows, resetting it first, and tells how many rows of the file were passed: those of out,
+	// and those that were rejected. Rejected.Record counts within these. It passes at most max rows, 1 or more, and no more
+	// than fit a batch of about BlockSize bytes. At the end it gives io.EOF. Data that is damaged is a *DataError.
+	Next(max int64, out *columnar.Batch) (passed int64, err error)
+	Close() error
 }

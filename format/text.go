@@ -8,8 +8,7 @@ import (
 // BOM is the byte order mark of UTF-8.
 const BOM = "\xef\xbb\xbf"
 
-// CleanHead gives a head as it is written above copied records: without a byte order mark, and with the line end that the
-// head of a file without records may lack. Writers of copied records call it; whoever reads passes heads verbatim.
+// CleanHead gives a head without a byte order mark, and with the line end that the head of a file without records may lack.
 func CleanHead(head []byte) []byte {
 	head = bytes.TrimPrefix(head, []byte(BOM))
 	if len(head) == 0 || head[len(head)-1] == '\n' {
@@ -54,11 +53,24 @@ func (s ByLine) Rows(b []byte, max int) (end, rows int) {
 	return end, rows
 }
 
-// RefuseUTF16 gives a *DataError if a file begins with a byte order mark of UTF-16.
-func RefuseUTF16(start []byte) error {
-	for mark, name := range map[string]string{"\xff\xfe": "UTF-16LE", "\xfe\xff": "UTF-16BE"} {
-		if bytes.HasPrefix(start, []byte(mark)) {
-			return &DataError{Reason: "the file is " + name, Advice: "convert it, such as with iconv -f UTF-16 -t UTF-8"}
+// notText are beginnings of files that are no UTF-8 text.
+var notText = []struct{ mark, name, advice string }{
+	{"\xff\xfe", "UTF-16LE", adviceUTF16}, {"\xfe\xff", "UTF-16BE", adviceUTF16},
+	{"\x1f\x8b", "gzip", adviceCompressed}, {"\x28\xb5\x2f\xfd", "zstd", adviceCompressed}, {"BZh91AY&SY", "bzip2", adviceCompressed},
+	{"PK\x03\x04", "a zip archive, such as a spreadsheet", "extract it, or export the sheet as CSV"},
+	{"PAR1", "Parquet", "name the format: parquet"},
+}
+
+const (
+	adviceUTF16      = "convert it, such as with iconv -f UTF-16 -t UTF-8"
+	adviceCompressed = "give the file its extension, or say so with the format's option compression"
+)
+
+// RefuseNoText gives a *DataError if a file begins as UTF-16, compressed files and the like do.
+func RefuseNoText(start []byte) error {
+	for _, n := range notText {
+		if bytes.HasPrefix(start, []byte(n.mark)) {
+			return &DataError{Reason: "the file is " + n.name, Advice: n.advice}
 		}
 	}
 	return nil

@@ -134,11 +134,11 @@ func TestDataErrorReads(t *testing.T) {
 func TestUTF16IsRefused(t *testing.T) {
 	for start, name := range map[string]string{"\xff\xfea\x00": "UTF-16LE", "\xfe\xff\x00a": "UTF-16BE"} {
 		var e *format.DataError
-		if err := format.RefuseUTF16([]byte(start)); !errors.As(err, &e) || !strings.Contains(e.Error(), name) {
+		if err := format.RefuseNoText([]byte(start)); !errors.As(err, &e) || !strings.Contains(e.Error(), name) {
 			t.Errorf("%q: %v", start, err)
 		}
 	}
-	if err := format.RefuseUTF16([]byte("\xef\xbb\xbfa")); err != nil {
+	if err := format.RefuseNoText([]byte("\xef\xbb\xbfa")); err != nil {
 		t.Error(err)
 	}
 }

@@ -74,7 +74,7 @@ func (s *subtask) discard(ctx context.Context) error {
 // writeEmpty prepares an artifact without rows in every sink.
 func (a *attempt) writeEmpty(ctx context.Context) error {
 	s := &subtask{attempt: a}
-	s.batch.Reset(len(a.schema.Columns))
+	s.batch.Reset(a.schema.Columns)
 	if err := s.openWriters(ctx); err != nil {
 		return errors.Join(err, s.discard(ctx))
 	}

@@ -10,8 +10,9 @@ import (
 
 // NewDecoder makes a decoder for records below head. Without columns it checks that records end where they seem to, and
 // leaves them as they are.
-func (f *Format) NewDecoder(schema *columnar.Schema, head []byte) (format.Decoder, error) {
-	h, err := f.parseHead(head)
+func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
+	schema := r.Schema
+	h, err := f.parseHead(r.Head)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (f *Format) NewDecoder(schema *columnar.Schema, head []byte) (format.Decode
 type copying struct{ splitter }
 
 func (c copying) Decode(chunk []byte, at int64, out *columnar.Batch) error {
-	out.Reset(0)
+	out.Reset(nil)
 	out.Data = chunk
 	if bytes.IndexByte(chunk, '"') < 0 {
 		_, out.Rows = c.Rows(chunk, math.MaxInt)

@@ -46,7 +46,7 @@ func TestCopying(t *testing.T) {
 		{"nothing", "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d, err := f.NewDecoder(&columnar.Schema{}, []byte("id,name\n"))
+			d, err := f.NewDecoder(format.Reading{Schema: &columnar.Schema{}, Head: []byte("id,name\n")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestCopyingRefuses(t *testing.T) {
 		{"unmatched", "1,a\n2,\"b\n", 106, 104, "does not end"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d, err := f.NewDecoder(&columnar.Schema{}, nil)
+			d, err := f.NewDecoder(format.Reading{Schema: &columnar.Schema{}, Head: nil})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +223,7 @@ func TestUnmatchedQuoteIsFoundFast(t *testing.T) {
 			first := "1,a,2026-11-30\n2,\"b,2026-11-30\n"
 			r := &lineReader{first: []byte(first), line: []byte(line), left: 200 << 20}
 			c := format.NewChunker(r, f, 0)
-			d, err := f.NewDecoder(&columnar.Schema{}, nil)
+			d, err := f.NewDecoder(format.Reading{Schema: &columnar.Schema{}, Head: nil})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,8 @@ func Kind() format.Kind {
 // Format is the format in one dialect. It is a format.Text and a format.Writer.
 type Format struct {
 	splitter
-	null []byte
+	null        []byte
+	compression format.Compression
 }
 
 // splitter is what it takes to find the ends of fields.
@@ -45,6 +46,7 @@ func New(options map[string]any) (*Format, error) {
 	o := format.ReadOptions("csv", options)
 	delimiter := o.String("delimiter", ",")
 	null := o.String("null", "")
+	compression := format.ReadCompression(o)
 	if delimiter == `\t` {
 		delimiter = "\t"
 	}
@@ -60,14 +62,17 @@ func New(options map[string]any) (*Format, error) {
 	}
 	stops := &[256]bool{'"': true, '\r': true, '\n': true}
 	stops[delimiter[0]] = true
-	return &Format{splitter: splitter{delimiter: delimiter[0], stops: stops}, null: []byte(null)}, nil
+	return &Format{splitter: splitter{delimiter: delimiter[0], stops: stops}, null: []byte(null), compression: compression}, nil
 }
 
 // Name is "csv".
 func (*Format) Name() string { return "csv" }
 
-// Ext is "csv".
-func (*Format) Ext() string { return "csv" }
+// Ext is "csv", and the compression's.
+func (f *Format) Ext() string { return f.compression.Ext("csv") }
+
+// Compression is the option of that name.
+func (f *Format) Compression() format.Compression { return f.compression }
 
 // blank tells whether a line, with its line feed, is no record.
 func blank(line []byte) bool {

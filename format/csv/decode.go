@@ -18,7 +18,7 @@ type decoder struct {
 }
 
 func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
-	out.Reset(len(d.columns))
+	out.Reset(d.columns)
 	out.Data = chunk
 	nul := bytes.IndexByte(chunk, 0) >= 0
 	for i := skipBlank(chunk, 0); i < len(chunk); i = skipBlank(chunk, i) {
@@ -105,7 +105,7 @@ func (d *decoder) value(b []byte, f field, c int, nul bool, out *columnar.Batch)
 		if err := checkText(b, f, nul, column); err != nil {
 			return err
 		}
-		v.AddString(columnar.Span{Off: uint32(f.from), Len: uint32(len(f.unescape(b)))})
+		v.AddSpan(columnar.Span{Off: uint32(f.from), Len: uint32(len(f.unescape(b)))})
 		return nil
 	}
 	text = f.unescape(b)

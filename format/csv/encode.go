@@ -15,6 +15,10 @@ const flushSize = 1 << 16
 
 // NewEncoder begins a file: with a header of the schema's names, or for copied records with the source's head.
 func (f *Format) NewEncoder(w io.Writer, t format.Target) (format.Encoder, error) {
+	return format.Compressed(f.compression, w, func(w io.Writer) (format.Encoder, error) { return f.newEncoder(w, t) })
+}
+
+func (f *Format) newEncoder(w io.Writer, t format.Target) (format.Encoder, error) {
 	if t.Schema == nil || len(t.Schema.Columns) == 0 {
 		return format.CopyRecords(w, t.Head)
 	}

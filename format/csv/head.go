@@ -19,7 +19,7 @@ func (f *Format) Head(start []byte, whole bool) (int, error) {
 	if !whole && len(start) < len(format.BOM) {
 		return 0, format.ErrShort
 	}
-	if err := format.RefuseUTF16(start); err != nil {
+	if err := format.RefuseNoText(start); err != nil {
 		return 0, err
 	}
 	from := skipBlank(start, bomSize(start))
@@ -82,6 +82,9 @@ func (f *Format) parseHead(head []byte) (header, error) {
 		i = next
 	}
 }
+
+// CopyHead gives the header line.
+func (f *Format) CopyHead(head []byte) []byte { return format.CleanHead(head) }
 
 // SameHead tells whether two heads have the same names in the same order.
 func (f *Format) SameHead(a, b []byte) bool {

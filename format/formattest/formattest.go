@@ -70,7 +70,7 @@ func decimals(precision, scale int) []string {
 // CorpusBatch gives the whole corpus of a type as a batch of one column.
 func CorpusBatch(t columnar.Type) *columnar.Batch {
 	b := &columnar.Batch{}
-	b.Reset(1)
+	b.Reset([]columnar.Column{{Type: t}})
 	for _, text := range Corpus(t) {
 		Add(b, 0, t, text)
 		b.Rows++
@@ -107,7 +107,7 @@ func Batch(schema *columnar.Schema) *rapid.Generator[*columnar.Batch] {
 	return rapid.Custom(func(t *rapid.T) *columnar.Batch {
 		b := &columnar.Batch{Rows: rapid.IntRange(0, 6).Draw(t, "rows")}
 		rows := b.Rows
-		b.Reset(len(schema.Columns))
+		b.Reset(schema.Columns)
 		b.Rows = rows
 		for c, column := range schema.Columns {
 			for range rows {
@@ -131,9 +131,7 @@ func text(t *rapid.T, of columnar.Type) string {
 	case columnar.Int64:
 		return strconv.FormatInt(rapid.Int64().Draw(t, "int64"), 10)
 	case columnar.Float64:
-		out, err := columnar.AppendFloat64(nil, rapid.Float64().Filter(func(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }).Draw(t, "float64"))
-		must(err)
-		return string(out)
+		return string(columnar.AppendFloat64(nil, rapid.Float64().Filter(func(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }).Draw(t, "float64")))
 	case columnar.Date:
 		out, err := columnar.AppendDate(nil, rapid.Int32Range(columnar.MinDate, columnar.MaxDate).Draw(t, "date"))
 		must(err)
@@ -151,7 +149,7 @@ func text(t *rapid.T, of columnar.Type) string {
 // Add appends a value to column c of a batch.
 func Add(b *columnar.Batch, c int, t columnar.Type, text string) {
 	if t.Kind == columnar.String {
-		b.Columns[c].AddString(columnar.Span{Off: uint32(len(b.Data)), Len: uint32(len(text))})
+		b.Columns[c].AddSpan(columnar.Span{Off: uint32(len(b.Data)), Len: uint32(len(text))})
 		b.Data = append(b.Data, text...)
 		return
 	}
@@ -161,7 +159,7 @@ func Add(b *columnar.Batch, c int, t columnar.Type, text string) {
 // Of makes a batch of a schema from texts, one slice a row; "NULL" is NULL.
 func Of(schema *columnar.Schema, rows ...[]string) *columnar.Batch {
 	b := &columnar.Batch{}
-	b.Reset(len(schema.Columns))
+	b.Reset(schema.Columns)
 	b.Rows = len(rows)
 	for _, row := range rows {
 		for c, text := range row {
@@ -229,7 +227,7 @@ func Decode(f format.Text, schema *columnar.Schema, file []byte) (*columnar.Batc
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.NewDecoder(schema, file[:n])
+	d, err := f.NewDecoder(format.Reading{Schema: schema, Head: file[:n]})
 	if err != nil {
 		return nil, err
 	}

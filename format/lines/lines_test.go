@@ -31,13 +31,13 @@ func TestHeadOfTheSourceIsWrittenOnce(t *testing.T) {
 
 func TestColumnsAreRefused(t *testing.T) {
 	schema := formattest.ParseSchema("a:string")
-	if _, err := (Format{}).NewDecoder(schema, nil); err == nil || !strings.Contains(err.Error(), "copied unparsed") {
+	if _, err := (Format{}).NewDecoder(format.Reading{Schema: schema, Head: nil}); err == nil || !strings.Contains(err.Error(), "copied unparsed") {
 		t.Error(err)
 	}
 	if _, err := formattest.Encode(Format{}, format.Target{Schema: schema}); err == nil || !strings.Contains(err.Error(), "without columns") {
 		t.Error(err)
 	}
-	if _, err := Kind().New(map[string]any{"x": 1}); err == nil || !strings.Contains(err.Error(), "lines has no options") {
+	if _, err := Kind().New(map[string]any{"x": 1}); err == nil || !strings.Contains(err.Error(), "is unknown") {
 		t.Error(err)
 	}
 	if f, err := Kind().New(nil); err != nil || f.Name() != "lines" || f.Ext() != "txt" {

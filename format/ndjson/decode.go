@@ -9,7 +9,7 @@ import (
 type copying struct{}
 
 func (copying) Decode(chunk []byte, at int64, out *columnar.Batch) error {
-	out.Reset(0)
+	out.Reset(nil)
 	out.Data = chunk
 	s, err := scan(chunk)
 	if err != nil {
@@ -58,7 +58,7 @@ type decoder struct {
 }
 
 func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
-	out.Reset(len(d.columns))
+	out.Reset(d.columns)
 	out.Data = chunk
 	s, err := scan(chunk)
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *decoder) text(s *scanner, column *columnar.Column, v *columnar.Vector) 
 		return err
 	}
 	if column.Type.Kind == columnar.String {
-		v.AddString(columnar.Span{Off: uint32(t.from), Len: uint32(len(value))})
+		v.AddSpan(columnar.Span{Off: uint32(t.from), Len: uint32(len(value))})
 		return nil
 	}
 	return parse(t.from, column, v, value)

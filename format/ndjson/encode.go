@@ -3,6 +3,7 @@ package ndjson
 import (
 	"fmt"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/columnar"
@@ -76,6 +77,10 @@ func (e *encoder) value(b *columnar.Batch, c, row int) error {
 		}
 		e.buf = appendString(e.buf, text)
 		return nil
+	case columnar.Float64:
+		if f := v.F64[i]; math.IsNaN(f) || math.IsInf(f, 0) {
+			return e.refuse(c, nil, "a value is not finite, and JSON has no such number")
+		}
 	case columnar.Date, columnar.Timestamp:
 		e.buf = append(e.buf, '"')
 	}

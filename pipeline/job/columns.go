@@ -48,7 +48,7 @@ func (d *decoding) column(s *section) runstate.Column {
 		s.problem("name", "is missing")
 	}
 	if c.Type == "" && s.values["type"] == nil {
-		s.problem("type", "is missing: the types are bool, int64, float64, decimal(p,s), date, timestamp, string")
+		s.problem("type", "is missing: the types are %s", columnar.TypeNames)
 		return c
 	}
 	c.Type = d.columnType(s.at("type"), c.Type)

@@ -183,7 +183,7 @@ func (r *reader) Place(ctx context.Context, refused error, from int64) error {
 		return refused
 	}
 	e.File = r.path
-	if start, err := r.source.rowAt(ctx, r.path, from, r.end, e.Row-1); err == nil && e.Row > 0 { // else the file is named, and the column
+	if start, err := r.source.rowAt(ctx, r.path, from, r.end, int(e.Row)-1); err == nil && e.Row > 0 { // else the file is named, and the column
 		e.Offset, e.Start = start, start
 		return r.source.located(ctx, r.path, e)
 	}

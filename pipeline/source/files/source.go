@@ -94,7 +94,7 @@ func (s *source) Head(ctx context.Context) ([]byte, error) {
 		if i == 0 {
 			first = head
 		}
-		if _, err := s.text.NewDecoder(s.schema, head); err != nil {
+		if _, err := s.text.NewDecoder(format.Reading{Schema: s.schema, Head: head}); err != nil {
 			return nil, s.located(ctx, f.Path, err)
 		}
 		if len(s.schema.Columns) == 0 && !s.text.SameHead(first, head) {
@@ -136,7 +136,7 @@ func (s *source) Open(ctx context.Context, r runstate.Range) (pipeline.Reader, e
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := s.text.NewDecoder(s.schema, head)
+	decoder, err := s.text.NewDecoder(format.Reading{Schema: s.schema, Head: head})
 	if err != nil {
 		return nil, s.located(ctx, path, err)
 	}

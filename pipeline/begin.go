@@ -38,10 +38,17 @@ type newRun struct {
 
 // prepare opens and probes the destinations and cuts the source. It gives the key's mark, if it has one already.
 func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
-	e, p := n.engine, n.want.plan
+	e := n.engine
 	token, err := runstate.NewToken(e.Patience.Now(), e.Random)
 	if err != nil {
 		return nil, err
+	}
+	if n.want.plan, n.want.source, err = e.Inferred(ctx, n.want.plan, n.want.source); err != nil {
+		return nil, err
+	}
+	p := n.want.plan
+	if err := p.checkValues(n.want.key, token); err != nil {
+		return nil, fail(Usage, "", err)
 	}
 	for _, s := range p.Sinks {
 		backend, err := e.Catalog.Backend(s.To)

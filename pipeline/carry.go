@@ -207,6 +207,7 @@ func (h *held) decide(ctx context.Context, settler *publish.Settler, c Carry) er
 // reopenSource opens the source that the run was begun with. What is kept of it is compared where it must be.
 func (h *held) reopenSource(ctx context.Context) (Source, error) {
 	b := h.state().Begun
+	h.plan.Vars = h.plan.vars(b.Key, b.Run)
 	source, warnings, err := h.engine.Catalog.Sources().Reopen(ctx, h.plan, b.Source, b.Splits, h.kept())
 	h.engine.warn(warnings)
 	if err != nil {
@@ -277,7 +278,7 @@ func (h *held) stageMore(ctx context.Context, reading *attempt, open []runstate.
 	}
 	var total int64
 	for _, r := range open {
-		total += r.To - r.From
+		total += reading.source.Size(r)
 	}
 	h.engine.Progress.Total.Add(total)
 	attempts := h.state().Attempts

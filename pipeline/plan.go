@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/runstate"
 )
 
@@ -17,7 +16,8 @@ import (
 type Plan struct {
 	Name        string            `json:"name"`
 	Source      SourcePlan        `json:"source"`
-	Columns     []runstate.Column `json:"columns"` // none: records are copied unparsed
+	Columns     []runstate.Column `json:"columns"`         // none: records are copied unparsed
+	Infer       bool              `json:"infer,omitempty"` // nobody has declared the columns: they are inferred
 	Sinks       []SinkPlan        `json:"sinks"`
 	Subtasks    int               `json:"subtasks"`
 	Checkpoint  Checkpoint        `json:"checkpoint"`
@@ -25,6 +25,7 @@ type Plan struct {
 	OnPending   OnPending         `json:"on_pending"`
 	ExactlyOnce bool              `json:"exactly_once,omitempty"` // the job asks for it by name
 	CommitWait  Duration          `json:"commit_wait"`
+	Vars        map[string]string `json:"-"` // what {key} and the like stand for in columns, of the run at hand
 }
 
 // SourcePlan is where the rows come from.
@@ -33,7 +34,11 @@ type SourcePlan struct {
 	Format     string         `json:"format"`
 	Options    map[string]any `json:"options,omitempty"`     // of the format
 	SplitBytes int64          `json:"split_bytes,omitempty"` // larger files are cut; 0: by the number of subtasks
+	SampleRows int64          `json:"sample_rows,omitempty"` // how many rows columns are inferred from
 }
+
+// DefaultSampleRows is how many rows columns are inferred from unless the job says otherwise.
+const DefaultSampleRows = 20_000
 
 // SinkPlan is one destination.
 type SinkPlan struct {
@@ -41,6 +46,12 @@ type SinkPlan struct {
 	Format  string         `json:"format"`
 	Options map[string]any `json:"options,omitempty"` // of the format
 	Ext     string         `json:"ext"`               // of the artifacts, without dot
+	Rejects bool           `json:"rejects,omitempty"` // it gets the records that are refused, and not the rows
+}
+
+// Rejects tells whether records that are refused are put aside; otherwise the first one ends the run.
+func (p Plan) Rejects() bool {
+	return slices.ContainsFunc(p.Sinks, func(s SinkPlan) bool { return s.Rejects })
 }
 
 // Checkpoint bounds a unit: whichever comes first ends it.
@@ -82,8 +93,11 @@ func (d *Duration) UnmarshalText(text []byte) error {
 }
 
 // Digest is the digest of what of the plan shapes the output. How long anybody waits, and what becomes of other runs, does
-// not; nor does the order of the sinks.
+// not; nor does the order of the sinks, nor what columns are inferred.
 func (p Plan) Digest() (string, error) {
+	if p.Infer {
+		p.Columns = nil
+	}
 	p.OnPending, p.CommitWait, p.ExactlyOnce = "", 0, false
 	p.Sinks = slices.Clone(p.Sinks)
 	slices.SortFunc(p.Sinks, func(a, b SinkPlan) int { return cmp.Compare(a.To, b.To) })
@@ -94,23 +108,13 @@ func (p Plan) Digest() (string, error) {
 	return runstate.DigestOf(text), nil
 }
 
-// Schema is the plan's columns as types.
-func (p Plan) Schema() (*columnar.Schema, error) {
-	s := &columnar.Schema{}
-	for _, c := range p.Columns {
-		t, err := columnar.ParseType(c.Type)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.Name, err)
-		}
-		s.Columns = append(s.Columns, columnar.Column{Name: c.Name, Type: t, Required: c.Required})
-	}
-	return s, nil
-}
-
 // Differences names what differs between two plans that should be one, as `path: ours, theirs` lines.
 func (p Plan) Differences(o Plan) []string {
 	var diff []string
 	p.OnPending, p.CommitWait, p.ExactlyOnce = o.OnPending, o.CommitWait, o.ExactlyOnce
+	if p.Infer && o.Infer {
+		p.Columns = o.Columns
+	}
 	a, b := flat(p), flat(o)
 	for _, k := range sortedKeys(a, b) {
 		if a[k] != b[k] {

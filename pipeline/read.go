@@ -73,7 +73,7 @@ func (e *Engine) stager(p SinkPlan, head []byte, sink stage.Sink) (stage.Stager,
 func (a *attempt) read(ctx context.Context, open []runstate.Range, subtasks int) error {
 	var stopped atomic.Bool
 	group, ctx := errgroup.WithContext(ctx)
-	for n, work := range assign(open, subtasks) {
+	for n, work := range assign(open, subtasks, a.source.Size) {
 		group.Go(func() error {
 			s := &subtask{attempt: a, number: n}
 			err := errors.Join(s.run(ctx, work), s.discard(ctx))
@@ -90,17 +90,17 @@ func (a *attempt) read(ctx context.Context, open []runstate.Range, subtasks int)
 	return err
 }
 
-// assign gives every subtask a run of neighbouring ranges, of about the same number of positions.
-func assign(open []runstate.Range, subtasks int) [][]runstate.Range {
+// assign gives every subtask a run of neighbouring ranges, of about the same size.
+func assign(open []runstate.Range, subtasks int, size func(runstate.Range) int64) [][]runstate.Range {
 	var total, done int64
 	for _, r := range open {
-		total += r.To - r.From
+		total += size(r)
 	}
 	work := make([][]runstate.Range, subtasks)
 	for _, r := range open {
-		n := min(int((done+(r.To-r.From)/2)*int64(subtasks)/max(total, 1)), subtasks-1)
+		n := min(int((done+size(r)/2)*int64(subtasks)/max(total, 1)), subtasks-1)
 		work[n] = append(work[n], r)
-		done += r.To - r.From
+		done += size(r)
 	}
 	return work
 }
@@ -110,7 +110,7 @@ type subtask struct {
 	*attempt
 	number int
 	unit   runstate.Unit // at hand
-	size   int64         // positions that it will cover
+	size   int64         // bytes of source in it
 	from   int64         // of the range at hand, what is before is covered by a unit
 	writer []stage.Writer
 	batch  columnar.Batch
@@ -143,46 +143,52 @@ func (s *subtask) readRange(ctx context.Context, r runstate.Range) (err error) {
 			s.cover(r, at, reader)
 			return nil
 		}
-		from := at
-		if at, err = s.fill(ctx, reader, r, at); err != nil {
+		next, err := s.fill(ctx, reader, r, at)
+		if err == io.EOF && r.To == runstate.Endless {
+			r.To = at // here it ends
+			break
+		}
+		if err == io.EOF {
+			return fmt.Errorf("%w: it ends at %d of %d", ErrSourceChanged, at, r.To)
+		}
+		if err != nil {
 			return err
 		}
-		s.held.engine.Progress.Bytes.Add(at - from)
+		at = next
 	}
 	s.cover(r, r.To, reader)
 	return nil
 }
 
-// fill reads the next batch into the unit at hand, and prepares the unit if that fills it.
+// fill reads the next batch into the unit at hand, and prepares the unit if that fills it. It gives the position after it.
 func (s *subtask) fill(ctx context.Context, reader Reader, r runstate.Range, at int64) (int64, error) {
 	ckpt := s.held.plan.Checkpoint
 	limit := format.Limit{Bytes: ckpt.Bytes - s.size}
 	if ckpt.Rows > 0 {
 		limit.Rows = ckpt.Rows - s.unit.Rows
 	}
-	to, err := reader.Next(ctx, limit, &s.batch)
-	if err == io.EOF {
-		return at, fmt.Errorf("%w: it ends at %d of %d", ErrSourceChanged, at, r.To)
-	}
+	step, err := reader.Next(ctx, limit, &s.batch)
 	if err != nil {
 		return at, err
 	}
 	if err := s.write(ctx); err != nil {
-		return at, reader.Place(ctx, err, at)
+		return at, reader.Place(ctx, err)
 	}
-	s.size += to - at
+	s.held.engine.Progress.Bytes.Add(step.Read)
+	s.size += step.Bytes
 	if s.size >= ckpt.Bytes || ckpt.Rows > 0 && s.unit.Rows >= ckpt.Rows {
-		s.cover(r, to, reader)
-		return to, s.prepare(ctx)
+		s.cover(r, step.To, reader)
+		return step.To, s.prepare(ctx)
 	}
-	return to, nil
+	return step.To, nil
 }
 
-// cover adds to the unit what was read of a range and is not covered yet, up to a position.
+// cover adds to the unit what was read of a range and is not covered yet, up to a position. Of a range whose end was not known,
+// r.To is the end once it is reached.
 func (s *subtask) cover(r runstate.Range, to int64, reader Reader) {
-	if s.from < to {
-		s.unit.Ranges = append(s.unit.Ranges, runstate.Range{Split: r.Split, From: s.from, To: to, Digest: reader.Digest(),
-			End: to == s.held.state().Begun.Splits[r.Split].To})
+	end := r.End && to == r.To
+	if s.from < to || end && s.held.state().Begun.Splits[r.Split].To == runstate.Unknown {
+		s.unit.Ranges = append(s.unit.Ranges, runstate.Range{Split: r.Split, From: s.from, To: to, Digest: reader.Digest(), End: end})
 	}
 	s.from = to
 }

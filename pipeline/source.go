@@ -36,8 +36,14 @@ type Sources interface {
 type Source interface {
 	// Split cuts the source into pieces that can be read again, from source and plan alone. It is called once for a run.
 	Split(ctx context.Context) ([]runstate.Split, error)
-	// Head is what stands before the first record, for records that are copied unparsed.
+	// Head is what stands before the first record, for records that are copied unparsed. It fails where the source does not
+	// have the plan's columns.
 	Head(ctx context.Context) ([]byte, error)
+	// Infer gives the columns of a source that nobody has declared, from what it says of itself or from its first rows. None:
+	// it has no columns.
+	Infer(ctx context.Context) ([]columnar.Column, error)
+	// Size is about how many bytes a range takes where it is kept. It is for progress and fair shares.
+	Size(r runstate.Range) int64
 	// Open reads a range of a split.
 	Open(ctx context.Context, r runstate.Range) (Reader, error)
 	// Check is Reopen's comparison again, for ranges that were kept or read since: it reads nothing of them unless the source
@@ -47,14 +53,28 @@ type Source interface {
 	Unmatched(ctx context.Context) []string
 }
 
+// Step is what one call of Reader.Next has passed.
+type Step struct {
+	To       int64 // position after it
+	Bytes    int64 // of source, as a checkpoint counts them
+	Read     int64 // of what Source.Size counts
+	Rejected []Rejected
+}
+
+// Rejected is a record that was refused and left out. It is only where the plan has a sink for them.
+type Rejected struct {
+	Err *format.DataError // with file and line, or row
+	Raw []byte            // the record as it stands in the source; nil for formats that are no text
+}
+
 // Reader reads one range of a split. It is used by one goroutine at a time.
 type Reader interface {
-	// Next fills b with the next records, as many as the limit lets in, and gives the position after them. At the end of
-	// the range it gives io.EOF.
-	Next(ctx context.Context, limit format.Limit, b *columnar.Batch) (to int64, err error)
-	// Place adds to a data error that names a row of the batch, which Next has read from a position, where the row stands in
-	// the source. Other errors pass unchanged.
-	Place(ctx context.Context, err error, from int64) error
+	// Next fills b with the next records, as rows of the plan's columns, as many as the limit lets in. At the end of the range it
+	// gives io.EOF.
+	Next(ctx context.Context, limit format.Limit, b *columnar.Batch) (Step, error)
+	// Place adds to a data error that names a row of the batch that Next has filled last where the row stands in the source.
+	// Other errors pass unchanged.
+	Place(ctx context.Context, err error) error
 	// Digest gives the digest of the source's bytes that Next has passed since Open or the last call of Digest.
 	Digest() string
 	Close() error

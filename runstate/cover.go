@@ -13,7 +13,15 @@ func (s *State) checkRanges(ranges []Range) error {
 			return fmt.Errorf("range of split %d of %d", r.Split, len(s.Begun.Splits))
 		}
 		sp := s.Begun.Splits[r.Split]
-		if r.From < sp.From || r.To > sp.To || r.From >= r.To || r.End != (r.To == sp.To) {
+		if sp.To == Unknown {
+			if err := s.checkEnd(r); err != nil {
+				return err
+			}
+			sp.To = r.To
+		} else if r.From >= r.To || r.End != (r.To == sp.To) {
+			return fmt.Errorf("range [%d, %d) of split %d, which ends at %d", r.From, r.To, r.Split, sp.To)
+		}
+		if r.From < sp.From || r.To > sp.To {
 			return fmt.Errorf("range [%d, %d) of split %d, which is [%d, %d)", r.From, r.To, r.Split, sp.From, sp.To)
 		}
 		if slices.ContainsFunc(ranges[:i], r.overlaps) {
@@ -25,6 +33,20 @@ func (s *State) checkRanges(ranges []Range) error {
 			if r.overlaps(near) {
 				return fmt.Errorf("range [%d, %d) of split %d overlaps [%d, %d), which is covered", r.From, r.To, r.Split, near.From, near.To)
 			}
+		}
+	}
+	return nil
+}
+
+// checkEnd checks a range of a split whose length was not known when the run was begun: nothing lies beyond the end that one
+// of them has reached. A range may be empty if all it says is where that end is.
+func (s *State) checkEnd(r Range) error {
+	if r.From > r.To || r.From == r.To && !r.End {
+		return fmt.Errorf("range [%d, %d) of split %d", r.From, r.To, r.Split)
+	}
+	for _, o := range s.covered[r.Split] {
+		if o.End && (r.End || r.To > o.To) || r.End && o.To > r.To {
+			return fmt.Errorf("range [%d, %d) of split %d, and [%d, %d) is covered of it, which does not end so", r.From, r.To, r.Split, o.From, o.To)
 		}
 	}
 	return nil
@@ -55,11 +77,18 @@ func (r Range) overlaps(o Range) bool { return r.Split == o.Split && r.From < o.
 // Covered gives the kept ranges of every split, by their start. They are not changed by whoever asks.
 func (s *State) Covered() [][]Range { return s.covered }
 
-// Open gives the ranges that no kept unit covers, in the order of the splits. Their digests are empty.
+// Open gives the ranges that no kept unit covers, in the order of the splits. Their digests are empty; one whose end is not
+// known ends at Endless.
 func (s *State) Open() []Range {
 	var open []Range
 	for i, covered := range s.Covered() {
 		sp := s.Begun.Splits[i]
+		if sp.To == Unknown {
+			sp.To = Endless
+			if n := len(covered); n > 0 && covered[n-1].End {
+				sp.To = covered[n-1].To
+			}
+		}
 		at := sp.From
 		for _, r := range append(slices.Clip(covered), Range{From: sp.To, To: sp.To}) {
 			if at < r.From {

@@ -130,7 +130,7 @@ func (s *State) checkBegun(b *Begun) error {
 		return err
 	}
 	for i, sp := range b.Splits {
-		if sp.From < 0 || sp.To < sp.From {
+		if sp.From < 0 || sp.To < sp.From && sp.To != Unknown {
 			return fmt.Errorf("split %d is [%d, %d)", i, sp.From, sp.To)
 		}
 	}

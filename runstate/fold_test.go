@@ -130,7 +130,7 @@ func TestRecordsRefused(t *testing.T) {
 		"begun without format":           {nil, begin(func(b *runstate.Begun) { b.Journal = 0 })},
 		"begun without token":            {nil, begin(func(b *runstate.Begun) { b.Run = "x" })},
 		"begun without sinks":            {nil, begin(func(b *runstate.Begun) { b.Sinks = nil })},
-		"a split backwards":              {nil, begin(func(b *runstate.Begun) { b.Splits[0].To = -1 })},
+		"a split backwards":              {nil, begin(func(b *runstate.Begun) { b.Splits[0].To = -2 })},
 		"a split before the start":       {nil, begin(func(b *runstate.Begun) { b.Splits[0].From = -1 })},
 		"attempt 2 first":                {[]runstate.Record{begun()}, attempt(2, 1)},
 		"attempt 1 again":                {reading, attempt(1, 1)},

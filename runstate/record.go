@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"time"
 )
 
@@ -67,12 +68,27 @@ type SinkID struct {
 	Identity string `json:"identity"`
 }
 
-// Split is a piece of the source that can be read again: positions [From, To) of a source's part. Positions are bytes for
-// files.
+// Split is a piece of the source that can be read again: positions [From, To) of a source's part.
 type Split struct {
 	Part string `json:"part"`
 	From int64  `json:"from"`
-	To   int64  `json:"to"`
+	To   int64  `json:"to"`             // Unknown until a range has reached the end
+	Unit string `json:"unit,omitempty"` // of positions; "" is bytes
+}
+
+// Unknown is the end of a split whose length is known only when it has been read. What is still to be read of it ends at
+// Endless.
+const (
+	Unknown = -1
+	Endless = math.MaxInt64
+)
+
+// Units gives the unit of positions, for people.
+func (s Split) Units() string {
+	if s.Unit == "" {
+		return "bytes"
+	}
+	return s.Unit
 }
 
 // Attempt is one process that works on the run.

@@ -66,11 +66,11 @@ func (s *source) compareBlocks(ctx context.Context, f file, now stage.Object) er
 	first, last := now.First, now.Last
 	if now.Size > f.Size {
 		block := min(stage.FingerprintBlock, f.Size)
-		head, err := s.read(ctx, f.Path, 0, block)
+		head, err := s.bytes(ctx, f.Path, 0, block)
 		if err != nil {
 			return err
 		}
-		tail, err := s.read(ctx, f.Path, f.Size-block, f.Size)
+		tail, err := s.bytes(ctx, f.Path, f.Size-block, f.Size)
 		if err != nil {
 			return err
 		}
@@ -99,61 +99,53 @@ func (s *source) changedWhileRead(ctx context.Context, path string, refused erro
 
 // compare reads ranges of one file again.
 func (s *source) compare(ctx context.Context, f file, ranges []runstate.Range) error {
-	if _, err := s.head(ctx, f); err != nil {
+	if _, err := s.head(ctx, f, nil); err != nil {
 		return err
 	}
 	for _, r := range ranges {
 		if s.splits[r.Split].Part != f.Path {
 			continue
 		}
-		if err := s.compareRange(ctx, f.Path, r); err != nil {
+		now, err := s.digest(ctx, f, r)
+		if err != nil {
 			return err
+		}
+		if now != r.Digest {
+			return fmt.Errorf("%w: %s %d to %d of %s are not what was read there before", pipeline.ErrSourceChanged,
+				s.splits[r.Split].Units(), r.From, r.To, f.Path)
 		}
 	}
 	return nil
 }
 
-func (s *source) compareRange(ctx context.Context, path string, r runstate.Range) (err error) {
-	digest, err := runstate.Verifier(r.Digest)
-	if err != nil {
-		return err
-	}
-	from, err := s.openFile(ctx, path, r.From)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	n, err := io.Copy(digest, io.LimitReader(from, r.To-r.From))
-	if err != nil {
-		return fmt.Errorf("source %s: %w", path, err)
-	}
-	if n != r.To-r.From || digest.Digest() != r.Digest {
-		return fmt.Errorf("%w: bytes %d to %d of %s are not what was read there before", pipeline.ErrSourceChanged, r.From, r.To, path)
-	}
-	return nil
-}
-
-// located adds to a data error the file, and the lines of the spot and of its record, which are counted by reading the
-// file up to them. Other errors pass unchanged.
-func (s *source) located(ctx context.Context, path string, err error) error {
+// inFile adds to a data error its file. To other errors it adds what was read.
+func (s *source) inFile(path string, err error) error {
 	e, ok := errors.AsType[*format.DataError](err)
 	if !ok {
 		return fmt.Errorf("source %s: %w", path, err)
 	}
 	e.File = path
-	if e.Line > 0 {
-		return e
+	return e
+}
+
+// located adds to a data error the file, and the lines of the spot and of its record, which are counted by reading the
+// file up to them. Other errors pass unchanged.
+func (t text) located(ctx context.Context, f file, err error) error {
+	err = t.inFile(f.Path, err)
+	e, ok := errors.AsType[*format.DataError](err)
+	if !ok || e.Line > 0 || e.Offset == format.Unplaced {
+		return err
 	}
-	record, spot, counted := s.countLines(ctx, path, e.Start, e.Offset)
+	record, spot, counted := t.countLines(ctx, f, e.Start, e.Offset)
 	if counted == nil { // else the byte offset says where it is
 		e.Record, e.Line = record, spot
 	}
 	return e
 }
 
-// countLines gives the lines, from 1, on which two offsets of a file lie, the first being no later than the second.
-func (s *source) countLines(ctx context.Context, path string, first, second int64) (a, b int64, err error) {
-	r, err := s.openFile(ctx, path, 0)
+// countLines gives the lines, from 1, on which two positions of a file lie, the first being no later than the second.
+func (t text) countLines(ctx context.Context, f file, first, second int64) (a, b int64, err error) {
+	r, err := t.stream(ctx, f, 0)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -162,7 +154,7 @@ func (s *source) countLines(ctx context.Context, path string, first, second int6
 		buf := make([]byte, 64<<10)
 		for n > 0 {
 			m, err := io.ReadFull(r, buf[:min(n, int64(len(buf)))])
-			lines += int64(bytes.Count(buf[:m], []byte("\n")))
+			lines += int64(bytes.Count(buf[:m], lineFeed))
 			if n -= int64(m); err != nil {
 				return lines, err
 			}
@@ -174,40 +166,4 @@ func (s *source) countLines(ctx context.Context, path string, first, second int6
 	}
 	b, err = count(second - first)
 	return a + 1, a + b + 1, err
-}
-
-// Place finds the row by reading the file's records again, from where the batch began.
-func (r *reader) Place(ctx context.Context, refused error, from int64) error {
-	e, ok := errors.AsType[*format.DataError](refused)
-	if !ok || e.Offset != format.Unplaced {
-		return refused
-	}
-	e.File = r.path
-	if start, err := r.source.rowAt(ctx, r.path, from, r.end, int(e.Row)-1); err == nil && e.Row > 0 { // else the file is named, and the column
-		e.Offset, e.Start = start, start
-		return r.source.located(ctx, r.path, e)
-	}
-	return e
-}
-
-// rowAt gives the offset of the row-th record, from 0, of those that begin at an offset of a file.
-func (s *source) rowAt(ctx context.Context, path string, from, end int64, row int) (at int64, err error) {
-	f, err := s.store.Open(ctx, path, from)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	chunker := format.NewChunker(io.LimitReader(f, end-from), s.text, 0)
-	chunker.At = from
-	if row > 0 {
-		if _, err := chunker.Next(nil, format.Limit{Rows: int64(row)}); err != nil {
-			return 0, err
-		}
-	}
-	chunk, err := chunker.Next(nil, format.Limit{Rows: 1})
-	if err != nil {
-		return 0, err
-	}
-	blank := len(chunk.Data) - len(bytes.TrimLeft(chunk.Data, "\r\n")) // lines that are no records
-	return chunk.At + int64(blank), nil
 }

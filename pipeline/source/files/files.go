@@ -1,13 +1,11 @@
-// Package files is the source of files: any text format over any store. A split is a piece of a file between two records.
+// Package files is the source of files: any format over any store. A split is a piece of a file between two records, or between
+// two groups of rows where a format reads rows by their number.
 package files
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/format"
@@ -36,6 +34,35 @@ type file struct {
 	HeadDigest string `json:"head_digest"` // of them
 }
 
+// source is files in one format. layout is what depends on the format's kind.
+type source struct {
+	store      stage.Store
+	projection *pipeline.Projection
+	plan       pipeline.Plan
+	print      print          // as journaled
+	base       []stage.Object // of each file, as this process first saw it: what is kept was compared with that
+	splits     []runstate.Split
+	layout
+}
+
+// layout is how the rows of a format's files are found. Positions are its own.
+type layout interface {
+	// measure looks at a file that was found.
+	measure(ctx context.Context, f *file) error
+	// split cuts a file into pieces of about so many bytes; 0: not at all.
+	split(ctx context.Context, f file, piece int64) ([]runstate.Split, error)
+	// head gives what stands before the first record, and checks that the plan's columns are there. first is nil for the
+	// first file.
+	head(ctx context.Context, f file, first []byte) ([]byte, error)
+	// size is about how many bytes a range takes in its file.
+	size(f file, r runstate.Range) int64
+	// infer gives the columns of the files.
+	infer(ctx context.Context) ([]column, error)
+	open(ctx context.Context, f file, r runstate.Range) (pipeline.Reader, error)
+	// digest is of what a range holds now.
+	digest(ctx context.Context, f file, r runstate.Range) (string, error)
+}
+
 // Find lists the files that the plan's pattern matches, and fingerprints them. One file under two names is refused.
 func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pipeline.Fingerprint, error) {
 	var found pipeline.Fingerprint
@@ -56,7 +83,7 @@ func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pi
 			return nil, found, fmt.Errorf("source %s: %w", name, err)
 		}
 		f := file{Object: o}
-		if err := src.measureHead(ctx, &f); err != nil {
+		if err := src.measure(ctx, &f); err != nil {
 			return nil, found, err
 		}
 		src.print.Files = append(src.print.Files, f)
@@ -134,69 +161,17 @@ func (s Sources) open(p pipeline.Plan) (*source, error) {
 	if err != nil {
 		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: err}
 	}
-	text, ok := f.(format.Text)
-	if !ok {
-		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("format %s cannot be read", p.Source.Format)}
-	}
-	schema, err := p.Schema()
-	if err != nil {
+	src := &source{store: s.Store, plan: p}
+	if src.projection, err = p.Projection(); err != nil {
 		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: err}
 	}
-	return &source{store: s.Store, text: text, schema: schema, plan: p}, nil
-}
-
-// maxHead bounds what may stand before a file's first record, in bytes.
-const maxHead = 16 << 20
-
-// measureHead reads what stands before a file's first record.
-func (s *source) measureHead(ctx context.Context, f *file) error {
-	for size := int64(stage.FingerprintBlock); ; size *= 4 {
-		start, err := s.read(ctx, f.Path, 0, min(size, f.Size))
-		if err != nil {
-			return err
-		}
-		whole := int64(len(start)) == f.Size
-		n, err := s.text.Head(start, whole)
-		if errors.Is(err, format.ErrShort) && !whole && size < maxHead {
-			continue
-		}
-		if err != nil {
-			return s.located(ctx, f.Path, err)
-		}
-		f.Head, f.HeadDigest = n, runstate.DigestOf(start[:n])
-		return nil
+	switch f := f.(type) {
+	case format.Text:
+		src.layout = text{src, f}
+	case format.Table:
+		src.layout = table{src, f}
+	default:
+		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("format %s cannot be read", p.Source.Format)}
 	}
-}
-
-// read reads bytes [from, to) of a file. Fewer mean that it has changed.
-func (s *source) read(ctx context.Context, path string, from, to int64) (data []byte, err error) {
-	r, err := s.openFile(ctx, path, from)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	data = make([]byte, to-from)
-	n, err := io.ReadFull(r, data)
-	if err == io.ErrUnexpectedEOF || err == io.EOF && to > from {
-		return data[:n], fmt.Errorf("%w: %s ends at %d", pipeline.ErrSourceChanged, path, from+int64(n))
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	if err != nil {
-		err = fmt.Errorf("source %s: %w", path, err)
-	}
-	return data, err
-}
-
-// openFile opens a file that was found before. That it is not there any more is a change.
-func (s *source) openFile(ctx context.Context, path string, from int64) (io.ReadCloser, error) {
-	r, err := s.store.Open(ctx, path, from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s is not there any more", pipeline.ErrSourceChanged, path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", path, err)
-	}
-	return r, nil
+	return src, nil
 }

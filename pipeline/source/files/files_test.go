@@ -91,10 +91,11 @@ func readAll(ctx context.Context, src pipeline.Source, ranges []runstate.Range, 
 		}
 		var b columnar.Batch
 		for at := r.From; at < r.To; {
-			at, err = reader.Next(ctx, limit, &b)
+			step, err := reader.Next(ctx, limit, &b)
 			if err != nil {
 				return text, rows, ends, errors.Join(err, reader.Close())
 			}
+			at = step.To
 			text, rows, ends = append(text, b.Data...), rows+b.Rows, append(ends, at)
 		}
 		if err := reader.Close(); err != nil {

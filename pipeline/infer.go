@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+
+	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+// Inferred gives a plan with its columns inferred, if nobody has declared them: from the source, which is found again for them.
+// Where the job's last run has inferred others, that is a Failure.
+func (e *Engine) Inferred(ctx context.Context, plan Plan, source Source) (Plan, Source, error) {
+	if !plan.Infer {
+		return plan, source, nil
+	}
+	columns, err := source.Infer(ctx)
+	if err != nil {
+		return plan, source, sourceFailure(err)
+	}
+	plan.Columns = []runstate.Column{}
+	for _, c := range columns {
+		plan.Columns = append(plan.Columns, runstate.Column{Name: c.Name, Type: c.Type.String(), Required: c.Required})
+	}
+	if err := e.sameInference(plan); err != nil {
+		return plan, source, err
+	}
+	source, _, err = e.Catalog.Sources().Find(ctx, plan)
+	if err != nil {
+		return plan, source, sourceFailure(err)
+	}
+	return plan, source, nil
+}
+
+// sameInference refuses columns that differ from those that the job's last run, which was not aborted, has inferred.
+func (e *Engine) sameInference(plan Plan) error {
+	runs, err := e.Runs(plan.Name)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Backward(runs) {
+		b := r.begun()
+		if b == nil || r.View.State.Decision == runstate.Abort {
+			continue
+		}
+		then, err := decodePlan(b.Plan)
+		if err != nil || !then.Infer || slices.Equal(then.Columns, plan.Columns) {
+			return err
+		}
+		now, err := plan.ColumnsLine()
+		if err != nil {
+			return err
+		}
+		before, err := then.ColumnsLine()
+		if err != nil {
+			return err
+		}
+		return failf(Usage, "", "the columns that the source shows are not those of the job's last run %s:\n  now   --columns '%s'\n  then  --columns '%s'\n"+
+			"declare the columns that you want, by one of these lines", r.Run, now, before)
+	}
+	return nil
+}
+
+// ColumnsLine gives the columns on one line, as --columns has them. What a line cannot say is left out.
+func (p Plan) ColumnsLine() (string, error) {
+	s, err := p.Schema()
+	if err != nil {
+		return "", err
+	}
+	return columnar.FormatColumns(s.Columns), nil
+}

@@ -105,6 +105,15 @@ func TestProblems(t *testing.T) {
 		{"source.columns.0.type", "decimal", `type "decimal" needs its digits: decimal(18,2) is 18 digits in all, 2 of them after the point`},
 		{"source.columns.0.required", "yes", `is the text "yes", and must be true or false`},
 		{"source.columns.1", m{"name": "id", "type": "string"}, "column id is declared twice"},
+		{"source.columns.0.cast", "exact", "is for sources whose values have types; csv is text, and is read as the type that is declared"},
+		{"source.columns.0.cast", "loose", `is "loose", and can be safe, exact, lossy; did you mean lossy?`},
+		{"source.columns.0.value", "x", `"x" is not an int64`},
+		{"source.columns.0.value", "{fil}", "has {fil}, which is not known: there are {key}, {job}, {run}, {file}, {path}, {row}; did you mean file?"},
+		{"source.columns.1", m{"name": "b", "type": "list<int64>", "value": "[]"}, "value: cannot be of type list<int64>"},
+		{"source.columns.1", m{"name": "b", "type": "string", "value": "x", "from": "y"}, "value: stands for a column that is not in the source, which has no from and no cast"},
+		{"source.columns", []any{m{"name": "a", "type": "int64"}, m{"name": "b", "from": "a", "type": "string"}}, "column b: a is read as int64 already: declare it once, and cast where it is read"},
+		{"source.sample_rows", 0, "is 0, and must be at least 1"},
+		{"sinks.0.ndjson", m{"compression": "bzip2"}, "compression: bzip2 can be read, and not written: there are gzip and zstd"},
 
 		{"sinks", m{"to": "x"}, "is a mapping, and must be a list:\n  sinks:\n    - {to: out/, format: parquet}"},
 		{"sinks", []any{}, "is empty: name the folder to export to with sinks: [{to: ...}], or --to"},
@@ -120,7 +129,11 @@ func TestProblems(t *testing.T) {
 		t.Run(c.path, func(t *testing.T) {
 			w := world{files: []string{"/home/ann/afile"}}
 			_, problems := decode(t, with(c.path, c.value), at7(c.path), w.env("orders.yaml"))
-			if diff := cmp.Diff("orders.yaml:7: "+c.path+": "+c.want, strings.Join(problems, "\n")); diff != "" {
+			at := c.path + ": "
+			if _, of, ok := strings.Cut(c.want, ": "); ok && (of != "" && strings.HasPrefix(c.want, "value: ")) {
+				at = c.path + "."
+			}
+			if diff := cmp.Diff("orders.yaml:7: "+at+c.want, strings.Join(problems, "\n")); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -129,25 +142,25 @@ func TestProblems(t *testing.T) {
 
 // TestProblemsElsewhere is of problems that are not told of what was changed.
 func TestProblemsElsewhere(t *testing.T) {
-	shape := "\n  columns:\n    - {name: id, type: int64, required: true}\n    - {name: amount, type: \"decimal(18,2)\"}"
 	for name, c := range map[string]struct {
 		settings m
 		want     string // after "orders.yaml: "
 	}{
 		"no source": {with("source", nil), "source: is missing: name the files to export with source.path, or --from\n" +
 			"orders.yaml: sinks.0.format: ..."},
-		"no path":    {with("source.path", nil), "source.path: is missing: name the files to export, or give --from"},
-		"no sinks":   {with("sinks", nil), "sinks: is missing: name the folder to export to with sinks: [{to: ...}], or --to"},
-		"no to":      {with("sinks.0.to", nil), "sinks.0.to: is missing: name a folder, or give --to"},
-		"no format":  {with("sinks.0.format", nil), "sinks.0.format: is required where columns are declared: one of csv, ndjson, written"},
-		"no name":    {with("source.columns.0.name", nil), "source.columns.0.name: is missing"},
-		"no type":    {with("source.columns.0.type", nil), "source.columns.0.type: is missing: the types are bool, int8 to int64, uint8 to uint64, float32, float64, decimal(p,s), date, time, timestamp, timestamptz, string, binary, uuid, json, list<...>, struct<name:type,...>"},
-		"extension":  {with("source.path", "in/x.gz"), "source.format: is missing, and the extension .gz does not tell: it is one of csv, ndjson, lines"},
-		"none":       {with("source.path", "in/x"), "source.format: is missing, and the path has no extension that tells: it is one of csv, ndjson, lines"},
-		"lines":      {with("source.format", "lines"), "source.columns: are declared, and lines have none: name the source's format, one of csv, ndjson, lines"},
-		"no columns": {with("source.columns", nil), "sinks.0.format: csv becomes ndjson only with columns, and their types are not inferred yet; declare them under source:" + shape},
-		"other dialect": {m{"source": m{"path": "a.csv"}, "sinks": []any{m{"to": "out", "csv": m{"delimiter": ";"}}}},
-			"sinks.0.csv: records are copied as they are, where no columns are declared: to write other csv than is read, declare them under source:" + shape},
+		"no path":   {with("source.path", nil), "source.path: is missing: name the files to export, or give --from"},
+		"no sinks":  {with("sinks", nil), "sinks: is missing: name the folder to export to with sinks: [{to: ...}], or --to"},
+		"no to":     {with("sinks.0.to", nil), "sinks.0.to: is missing: name a folder, or give --to"},
+		"no format": {with("sinks.0.format", nil), "sinks.0.format: is required where columns are declared: one of csv, ndjson, written"},
+		"no name":   {with("source.columns.0.name", nil), "source.columns.0.name: is missing"},
+		"no type":   {with("source.columns.0.type", nil), "source.columns.0.type: is missing: the types are bool, int8 to int64, uint8 to uint64, float32, float64, decimal(p,s), date, time, timestamp, timestamptz, string, binary, uuid, json, list<...>, struct<name:type,...>"},
+		"extension": {with("source.path", "in/x.gz"), "source.format: is missing, and the extension .gz does not tell: it is one of csv, ndjson, lines"},
+		"none":      {with("source.path", "in/x"), "source.format: is missing, and the path has no extension that tells: it is one of csv, ndjson, lines"},
+		"lines":     {with("source.format", "lines"), "source.columns: are declared, and lines have none: name the source's format, one of csv, ndjson"},
+		"lines to another format": {m{"source": m{"path": "a.txt"}, "sinks": []any{m{"to": "out", "format": "csv"}}},
+			"sinks.0.format: lines have no columns, so that they cannot become csv: name the source's format"},
+		"lines beside columns": {m{"source": m{"path": "a.csv"}, "sinks": []any{m{"to": "out", "format": "ndjson"}, m{"to": "copy", "format": "lines"}}},
+			"sinks.1.format: lines takes records unparsed, and another sink or the source needs columns: name one of csv, ndjson, written"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problems := decode(t, c.settings, at7("nowhere"), world{}.env("orders.yaml"))

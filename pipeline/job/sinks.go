@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 
 	"github.com/clinkctl/clinkctl/format"
@@ -20,69 +21,108 @@ func (d *decoding) sinks(top *section, p *pipeline.Plan, from sourceFormat) {
 		if len(v) == 0 {
 			top.problem("sinks", "is empty: name the folder to export to with sinks: [{to: ...}], or --to")
 		}
+		var wanted []*sink
 		for i, x := range v {
-			s := d.sectionOf(fmt.Sprintf("sinks.%d", i), x)
-			p.Sinks = append(p.Sinks, d.sink(s, p.Source.Options, from))
+			s := d.readSink(d.sectionOf(fmt.Sprintf("sinks.%d", i), x))
+			from.typed = from.typed || s.needsColumns(p.Source.Options, from)
+			wanted = append(wanted, s)
+		}
+		for _, s := range wanted {
+			p.Sinks = append(p.Sinks, d.sink(s, from))
+		}
+		if from.typed && !from.declared {
+			p.Infer = true
+		} else {
+			p.Source.SampleRows = 0
 		}
 	default:
 		top.problem("sinks", "is %s, and must be a list:\n  sinks:\n    - {to: out/, format: parquet}", kindOf(v))
 	}
 }
 
-func (d *decoding) sink(s *section, sourceOptions map[string]any, from sourceFormat) pipeline.SinkPlan {
-	to, name := s.text("to", ""), s.text("format", "")
-	sink := pipeline.SinkPlan{Format: name}
+// sink is what a section of a sink says.
+type sink struct {
+	*section
+	to, name string
+}
+
+func (d *decoding) readSink(s *section) *sink {
+	return &sink{section: s, to: s.text("to", ""), name: s.text("format", "")}
+}
+
+// needsColumns tells whether the sink is to be written otherwise than the source's records are, so that they must be read.
+func (s *sink) needsColumns(sourceOptions map[string]any, from sourceFormat) bool {
+	if s.broken || from.name == "" || s.name == copied {
+		return false
+	}
+	if s.name != "" && s.name != from.name {
+		return true
+	}
+	given, ok := s.values[from.name].(map[string]any)
+	return ok && len(dialect(given)) > 0 && !reflect.DeepEqual(dialect(given), dialect(sourceOptions))
+}
+
+// dialect gives the options that do not say how a whole file is compressed.
+func dialect(options map[string]any) map[string]any {
+	d := maps.Clone(options)
+	delete(d, "compression")
+	return d
+}
+
+func (d *decoding) sink(s *sink, from sourceFormat) pipeline.SinkPlan {
+	name := s.name
+	plan := pipeline.SinkPlan{Format: name}
 	if s.broken {
-		return sink
+		return plan
 	}
 	if s.values["to"] == nil {
 		s.problem("to", "is missing: name a folder, or give --to")
 	}
 	if name == "" {
-		if from.typed {
+		if from.declared {
 			s.problem("format", "is required where columns are declared: one of %s", d.writers())
 		}
 		name = from.name
 	}
-	made, options := d.format(s, name)
+	made, options := d.format(s.section, name)
 	if name == copied && !from.typed && from.name != "" {
 		name, made = from.name, from.made
 	}
 	switch {
 	case name == "" || made == nil:
 	case from.typed:
-		sink.Format, sink.Options, sink.Ext = name, options, made.Ext()
-		d.typedSink(s, name, made)
+		plan.Format, plan.Options, plan.Ext = name, options, made.Ext()
+		d.typedSink(s.section, name, made, from)
 	default:
-		sink.Format, sink.Ext = copied, made.Ext()
-		d.copiedSink(s, name, options, sourceOptions, from)
+		plan.Format, plan.Ext = copied, made.Ext()
+		if c, ok := options["compression"]; ok {
+			plan.Options = map[string]any{"compression": c}
+		}
+		if t, ok := from.made.(format.Text); ok && s.values[name] == nil { // as the source is, but not compressed as it is
+			plan.Ext, _ = format.CutCompression(t.Ext())
+		}
 	}
-	if to != "" {
-		sink.To = d.destination(s.at("to"), to, made)
+	if t, ok := made.(format.Text); ok && t.Compression() == format.Bzip2 && s.values[name] != nil {
+		s.problem(name, "compression: bzip2 can be read, and not written: there are gzip and zstd")
+	}
+	if s.to != "" {
+		plan.To = d.destination(s.at("to"), s.to, made)
 	}
 	s.close()
-	return sink
+	return plan
 }
 
-// typedSink checks the format of a sink that gets rows of the columns that are declared.
-func (d *decoding) typedSink(s *section, name string, made format.Format) {
-	if name == copied {
-		s.problem("format", "lines takes records unparsed, and columns are declared: name one of %s, or declare no columns", d.writers())
-	} else if !isWriter(made) {
-		s.problem("format", "%s can be read, and not written; what can be written is %s", name, d.writers())
-	}
-}
-
-// copiedSink checks the format of a sink that gets the source's records unparsed.
-func (d *decoding) copiedSink(s *section, name string, options, sourceOptions map[string]any, from sourceFormat) {
+// typedSink checks the format of a sink that gets rows of columns.
+func (d *decoding) typedSink(s *section, name string, made format.Format, from sourceFormat) {
 	switch {
-	case from.name == "":
-	case name != from.name:
-		s.problem("format", "%s becomes %s only with columns, and their types are not inferred yet; declare them under source:%s",
-			from.name, name, columnsShape)
-	case len(options) > 0 && !reflect.DeepEqual(options, sourceOptions):
-		s.problem(name, "records are copied as they are, where no columns are declared: to write other %s than is read, declare them under source:%s",
-			name, columnsShape)
+	case name == copied && from.declared:
+		s.problem("format", "lines takes records unparsed, and columns are declared: name one of %s, or declare no columns", d.writers())
+	case name == copied:
+		s.problem("format", "lines takes records unparsed, and another sink or the source needs columns: name one of %s", d.writers())
+	case !isWriter(made):
+		s.problem("format", "%s can be read, and not written; what can be written is %s", name, d.writers())
+	case from.name == copied && !from.declared:
+		s.problem("format", "lines have no columns, so that they cannot become %s: name the source's format", name)
 	}
 }
 

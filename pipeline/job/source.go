@@ -14,9 +14,10 @@ import (
 
 // sourceFormat is what sinks have to know of the source.
 type sourceFormat struct {
-	name  string
-	made  format.Format // nil if it is not known
-	typed bool          // columns are declared
+	name     string
+	made     format.Format // nil if it is not known
+	declared bool          // columns are
+	typed    bool          // records are read into columns, declared or not
 }
 
 // source reads the section of that name.
@@ -26,7 +27,9 @@ func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
 	name := s.text("format", "")
 	p.Source.SplitBytes = s.size("split_bytes", 0, 1)
 	p.Columns = d.columns(s)
-	from := sourceFormat{name: name, typed: s.values["columns"] != nil}
+	sample := s.whole("sample_rows", pipeline.DefaultSampleRows, 1, maxWhole)
+	declared := s.values["columns"] != nil
+	from := sourceFormat{name: name, declared: declared, typed: declared}
 	if s.broken {
 		return from
 	}
@@ -43,20 +46,32 @@ func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
 	}
 	from.made, p.Source.Options = d.format(s, from.name)
 	p.Source.Format = from.name
-	if from.made != nil {
-		if _, ok := from.made.(format.Text); !ok {
-			s.problem("format", "%s can be written, and not read; what can be read is %s", from.name, d.formatsThat(isText))
-			from.made = nil
-		}
+	if from.made != nil && !isRead(from.made) {
+		s.problem("format", "%s can be written, and not read; what can be read is %s", from.name, d.formatsThat(isRead))
+		from.made = nil
 	}
-	if from.typed && from.name == "lines" {
-		s.problem("columns", "are declared, and lines have none: name the source's format, one of %s", d.formatsThat(isText))
+	if from.declared && from.name == copied {
+		s.problem("columns", "are declared, and lines have none: name the source's format, one of %s", d.formatsThat(isTyped))
+	} else if declared {
+		d.projection(s.at("columns"), p, from)
 	}
+	if _, ok := from.made.(format.Table); ok || s.values["sample_rows"] != nil && from.name != copied {
+		from.typed = true
+	}
+	p.Source.SampleRows = sample
 	s.close()
 	return from
 }
 
 func isText(f format.Format) bool { _, ok := f.(format.Text); return ok }
+
+// isTyped tells whether a format can be read into columns.
+func isTyped(f format.Format) bool { return isRead(f) && f.Name() != copied }
+
+func isRead(f format.Format) bool {
+	_, ok := f.(format.Table)
+	return ok || isText(f)
+}
 
 func isWriter(f format.Format) bool { _, ok := f.(format.Writer); return ok }
 
@@ -73,7 +88,11 @@ func (d *decoding) formatsThat(can func(format.Format) bool) string {
 
 // formatOf gives the format that a file name's extension stands for.
 func (d *decoding) formatOf(s *section, name string) string {
-	ext := strings.TrimPrefix(path.Ext(name), ".")
+	plain, compression := format.CutCompression(name)
+	ext := strings.TrimPrefix(path.Ext(plain), ".")
+	if ext == "" && compression != format.Uncompressed {
+		ext = strings.TrimPrefix(path.Ext(name), ".")
+	}
 	for _, k := range d.env.Kinds {
 		if slices.Contains(k.Exts, ext) {
 			return k.Name
@@ -83,7 +102,7 @@ func (d *decoding) formatOf(s *section, name string) string {
 	if ext != "" {
 		reason = fmt.Sprintf("the extension .%s does not tell", ext)
 	}
-	s.problem("format", "is missing, and %s: it is one of %s", reason, d.formatsThat(isText))
+	s.problem("format", "is missing, and %s: it is one of %s", reason, d.formatsThat(isRead))
 	return ""
 }
 

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
+	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/publish"
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/stage"
@@ -140,8 +142,12 @@ func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
 	if err != nil {
 		return sourceFailure(err)
 	}
-	if _, err := n.want.source.Head(ctx); err != nil { // what all heads lack is told before a run is begun
+	head, err := n.want.source.Head(ctx) // what all heads lack is told before a run is begun
+	if err != nil {
 		return sourceFailure(err)
+	}
+	if err := e.checkWritable(p, head); err != nil {
+		return fail(Usage, "", err)
 	}
 	plan, err := json.Marshal(p)
 	if err != nil {
@@ -153,6 +159,30 @@ func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
 	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, LabelUnkeyed
 	if b.Key != "" {
 		b.Guarantee = LabelKeyed
+	}
+	return nil
+}
+
+// checkWritable fails where a sink's format cannot hold the plan's columns.
+func (e *Engine) checkWritable(p Plan, head []byte) error {
+	schema, err := p.Schema()
+	if err != nil {
+		return err
+	}
+	if p.Infer && len(p.Columns) == 0 {
+		return nil // there is nothing to write
+	}
+	for _, s := range p.Sinks {
+		w, err := e.writer(s)
+		if err != nil {
+			return err
+		}
+		if s.Rejects {
+			continue
+		}
+		if _, err := w.NewEncoder(io.Discard, format.Target{Schema: schema, Head: head}); err != nil {
+			return fmt.Errorf("%s cannot be written to %s: %w", s.Format, s.To, err)
+		}
 	}
 	return nil
 }

@@ -22,6 +22,9 @@ func (e *Engine) Inferred(ctx context.Context, plan Plan, source Source) (Plan, 
 	for _, c := range columns {
 		plan.Columns = append(plan.Columns, runstate.Column{Name: c.Name, Type: c.Type.String(), Required: c.Required})
 	}
+	if len(columns) == 0 && plan.OnEmpty == EmptyWrite {
+		return plan, source, failf(Usage, "", "the source shows no columns, and on_empty: write needs them: declare them")
+	}
 	if err := e.sameInference(plan); err != nil {
 		return plan, source, err
 	}

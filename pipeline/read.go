@@ -57,6 +57,15 @@ func (e *Engine) stager(p SinkPlan, head []byte, sink stage.Sink) (stage.Stager,
 	if !ok {
 		return nil, fmt.Errorf("nothing can be staged in %s", p.To)
 	}
+	w, err := e.writer(p)
+	if err != nil {
+		return nil, err
+	}
+	return stage.Formatted(w, head, bytes), nil
+}
+
+// writer makes the format that a sink is written in.
+func (e *Engine) writer(p SinkPlan) (format.Writer, error) {
 	f, err := e.Catalog.Format(p.Format, p.Options)
 	if err != nil {
 		return nil, err
@@ -65,7 +74,7 @@ func (e *Engine) stager(p SinkPlan, head []byte, sink stage.Sink) (stage.Stager,
 	if !ok {
 		return nil, fmt.Errorf("format %s cannot be written", p.Format)
 	}
-	return stage.Formatted(w, head, bytes), nil
+	return w, nil
 }
 
 // read stages the open ranges, each subtask its own. It returns publish.ErrStopped if it was asked to stop; what was
@@ -196,6 +205,9 @@ func (s *subtask) cover(r runstate.Range, to int64, reader Reader) {
 func (s *subtask) write(ctx context.Context) error {
 	if s.batch.Rows == 0 {
 		return nil
+	}
+	if s.held.plan.Infer && len(s.schema.Columns) == 0 {
+		return &format.DataError{Offset: format.Unplaced, Row: 1, Reason: "the source shows no columns", Advice: "declare them"}
 	}
 	if err := s.openWriters(ctx); err != nil {
 		return err

@@ -22,7 +22,8 @@ var layers = []struct {
 }{
 	{"columnar", nil},
 	{"format", []string{"columnar"}},
-	{"format/*", []string{"columnar", "format"}},
+	{"format/jsontext", []string{"columnar", "format"}},
+	{"format/*", []string{"columnar", "format", "format/jsontext"}},
 	{"runstate/vfs", nil},
 	{"runstate", []string{"runstate/vfs"}},
 	{"stage", []string{"columnar", "format", "runstate"}},

@@ -1,6 +1,27 @@
-// Package ndjson is newline-delimited JSON, in both directions: one object of RFC 8259 a line. Its keys are the columns;
-// a key that is missing or null is NULL, a key that no column has is read over. Numbers are taken as the digits that are
-// written, never through a float64 that nobody declared. Lines of white space are no records.
+// Package ndjson is newline-delimited JSON, in both directions: one object of RFC 8259 a line, whose keys are the columns.
+//
+// What is read: a line ends with LF; CR before it is white space, and so is what lines are made of that are no records. A byte order
+// mark may begin a file. A line that is no object is refused, and so is one with something after its object: an array at the top
+// is made into lines by jq -c '.[]', objects that share lines or take several by jq -c . What values each type takes is in
+// package jsontext. The options say what becomes of what is left open:
+//
+//	extra         keys that are not declared: auto (refused where the columns are known to be all that there are, read over elsewhere),
+//	              ignore, fail; in structs, too
+//	missing       keys that an object lacks: null, fail; of a column that is required they are refused
+//	duplicates    keys of a column that an object has twice: fail, first, last; other keys are not looked at
+//	surrogates    escapes that are half of a surrogate pair: fail, replace (with U+FFFD)
+//	invalid_utf8  bytes that are not UTF-8: fail, replace (each with U+FFFD); where no column takes them they are not looked at
+//	max_record    how many bytes a line can have: at most, and when it is not given, 256 MiB; a longer one ends the reading, also
+//	              where records that are refused are rejected
+//	binary        how bytes are written: base64, hex
+//	nonfinite     NaN and the infinities, where they are written: fail, string, null
+//	compression   of the whole file: auto (as its name says), none, gzip, zstd, bzip2 (which is only read)
+//
+// Values can be nested 10,000 deep.
+//
+// What is written has a line a row, of the columns in order, NULL as null. Floats have the fewest digits that read back the same,
+// decimals all of theirs. Keys and strings have no escapes but where they must. The text of a value of type json is kept, but
+// for its line ends.
 package ndjson
 
 import (
@@ -9,6 +30,7 @@ import (
 	"io"
 
 	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/format/jsontext"
 )
 
 // Kind is the format's entry in the list of formats.
@@ -26,12 +48,21 @@ func Kind() format.Kind {
 type Format struct {
 	format.ByLine
 	compression format.Compression
+	nonFinite   format.NonFinite
+	policy      jsontext.Policy
+	limit       int // how many bytes a line can have, its line feed aside
 }
 
 // New makes the format from its options.
 func New(options map[string]any) (Format, error) {
 	o := format.ReadOptions("ndjson", options)
-	f := Format{ByLine: format.ByLine{Blank: blank}, compression: format.ReadCompression(o)}
+	f := Format{
+		ByLine:      format.ByLine{Blank: blank},
+		compression: format.ReadCompression(o),
+		nonFinite:   format.ReadNonFinite(o, format.NonFiniteFail),
+		policy:      jsontext.ReadPolicy("ndjson", o),
+		limit:       format.MaxRecord,
+	}
 	return f, o.Err()
 }
 
@@ -77,23 +108,21 @@ func (Format) CopyHead([]byte) []byte { return nil }
 func (Format) SameHead(_, _ []byte) bool { return true }
 
 // NewDecoder makes a decoder. Without columns it checks that each line is an object, and leaves it as it is.
-func (Format) NewDecoder(r format.Reading) (format.Decoder, error) {
-	schema := r.Schema
-	if schema == nil || len(schema.Columns) == 0 {
-		return copying{}, nil
+func (f Format) NewDecoder(r format.Reading) (format.Decoder, error) {
+	lines := records{limit: f.limit, reject: r.Reject}
+	if r.Schema == nil || len(r.Schema.Columns) == 0 {
+		return &copying{records: lines}, nil
 	}
-	d := &decoder{columns: schema.Columns, index: make(map[string]int, len(schema.Columns))}
-	for i, c := range schema.Columns {
-		d.index[c.Name] = i
-	}
-	return d, nil
+	policy := f.policy
+	policy.Closed = r.Schema.Closed
+	return &decoder{columns: r.Schema.Columns, values: jsontext.NewDecoder(r.Schema.Columns, policy), records: lines}, nil
 }
 
 // NewEncoder begins a file.
 func (f Format) NewEncoder(w io.Writer, t format.Target) (format.Encoder, error) {
 	return format.Compressed(f.compression, w, func(w io.Writer) (format.Encoder, error) {
 		if t.Schema != nil && len(t.Schema.Columns) > 0 {
-			return newEncoder(w, t.Schema)
+			return f.newEncoder(w, t.Schema)
 		}
 		if len(t.Head) > 0 {
 			return nil, errors.New("ndjson has no header line: declare the source's columns, or write its own format")

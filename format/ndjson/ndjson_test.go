@@ -14,6 +14,7 @@ import (
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/formattest"
+	"github.com/clinkctl/clinkctl/format/jsontext"
 )
 
 func dataError(t testing.TB, err error) *format.DataError {
@@ -75,7 +76,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"point in an int64", "a:int64", `{"a":1.0}`, 5, "a", "1.0", "a point or an exponent"},
 		{"exponent in an int64", "a:int64", `{"a":1e3}`, 5, "a", "1e3", "a point or an exponent"},
 		{"beyond int64", "a:int64", `{"a":9223372036854775808}`, 5, "a", "9223372036854775808", "beyond the range"},
-		{"int64 in quotes", "a:int64", `{"a": "1"}`, 6, "a", `"1"`, "a column of type int64 takes: a number"},
+		{"int32 in quotes", "a:int32", `{"a": "1"}`, 6, "a", `"1"`, "a column of type int32 takes: a number"},
 		{"bool in quotes", "a:bool", `{"a":"true"}`, 5, "a", `"true"`, "takes: true or false"},
 		{"bool of a number", "a:bool", `{"a":1}`, 5, "a", `1`, "takes: true or false"},
 		{"True", "a:bool", `{"a":True}`, 5, "a", "", "T where a value should be"},
@@ -91,9 +92,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"decimal of text", "a:decimal(5,2)", `{"a":"x"}`, 6, "a", `x`, "is not a decimal(5,2)"},
 		{"decimal of a bool", "a:decimal(5,2)", `{"a":false}`, 5, "a", `false`, "takes: a number, or a string of digits"},
 		{"beyond float64", "a:float64", `{"a":1e400}`, 5, "a", `1e400`, "beyond the range"},
-		{"NaN", "a:float64", `{"a":NaN}`, 5, "a", ``, "NaN and Infinity are not JSON"},
-		{"Infinity", "a:float64", `{"a":-Infinity}`, 5, "a", ``, "NaN and Infinity are not JSON"},
-		{"float64 in quotes", "a:float64", `{"a":"NaN"}`, 5, "a", `"NaN"`, "takes: a number"},
+		{"NaN", "a:float64", `{"a":NaN}`, 5, "a", ``, "NaN and Infinity are no numbers"},
+		{"Infinity", "a:float64", `{"a":-Infinity}`, 5, "a", ``, "NaN and Infinity are no numbers"},
+		{"float64 in quotes", "a:float64", `{"a":"1.5"}`, 6, "a", `1.5`, "takes NaN, Infinity and -Infinity alone"},
 		{"required, missing", "a:int64!", ` {"b":1}`, 1, "a", ``, "has no key"},
 		{"required, null", "a:int64!", `{"a":null}`, 5, "a", ``, "is null"},
 		{"twice", "a:int64 b:int64", `{"a":1,"b":2,"a":3}`, 13, "a", ``, "is twice"},
@@ -285,12 +286,13 @@ func compare(t interface{ Fatalf(string, ...any) }, line string) {
 	}
 	valid := json.Valid([]byte(line)) && strings.TrimLeft(line, " \t\r")[0] == '{'
 	var out columnar.Batch
-	err := copying{}.Decode([]byte(line+"\n"), 0, &out)
+	d, _ := made().NewDecoder(format.Reading{})
+	err := d.Decode([]byte(line+"\n"), 0, &out)
 	if (err == nil) != valid {
 		t.Fatalf("%q: %v, encoding/json says %v", line, err, valid)
 	}
 	schema := &columnar.Schema{Columns: []columnar.Column{{Name: "x", Type: columnar.Type{Kind: columnar.String}}}}
-	d, _ := made().NewDecoder(format.Reading{Schema: schema, Head: nil})
+	d, _ = made().NewDecoder(format.Reading{Schema: schema, Head: nil})
 	chunk := []byte(line + "\n")
 	if d.Decode(chunk, 0, &out) != nil {
 		return
@@ -306,6 +308,27 @@ func compare(t interface{ Fatalf(string, ...any) }, line string) {
 	}
 	if got != want || isText != (out.Columns[0].Nulls == 0) {
 		t.Fatalf("%q: x is %q, encoding/json has %q", line, got, want)
+	}
+}
+
+func TestEachObject(t *testing.T) {
+	chunk := "\n{\"a\":1,\"\\u0062\":[{}]} \r\n {}\n"
+	var got []string
+	err := made().eachObject([]byte(chunk), 0, func(s *jsontext.Scanner) fault {
+		got = append(got, "object")
+		return s.Each(func(e jsontext.Entry) fault {
+			got = append(got, string(e.Key)+" "+string(s.B[e.From:e.To]))
+			return nil
+		})
+	})
+	if diff := cmp.Diff([]string{"object", "a 1", "b [{}]", "object"}, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	err = made().eachObject([]byte("{}\n{\"a\":1,}\n"), 100, func(s *jsontext.Scanner) fault {
+		return s.Each(func(jsontext.Entry) fault { return nil })
+	})
+	if e := dataError(t, err); e.Offset != 110 || e.Start != 103 {
+		t.Error(e.Offset, e.Start, e)
 	}
 }
 

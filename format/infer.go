@@ -4,8 +4,29 @@ import (
 	"github.com/clinkctl/clinkctl/columnar"
 )
 
-// MaxColumns is how many columns can be inferred.
-const MaxColumns = 1 << 16
+// Names counts the names that inference keeps, those of structs' fields included, so that they do not fill the memory. The zero
+// Names has none.
+type Names struct{ kept int }
+
+const (
+	maxKept = 16 << 20 // bytes of names, with nameCost for each
+	// nameCost is how many bytes are kept of a column beside its name, about.
+	nameCost = 256
+)
+
+// Add tells whether there is room for one more name.
+func (n *Names) Add(name string) bool {
+	if n.kept > maxKept-nameCost-len(name) {
+		return false
+	}
+	n.kept += nameCost + len(name)
+	return true
+}
+
+// TooMany is the error of a column whose name there is no room for.
+func TooMany(at int64, name string) *DataError {
+	return &DataError{Offset: at, Start: at, Column: name, Reason: "is one more column than can be inferred", Advice: "declare the columns"}
+}
 
 // Guess is what some values of a column, as they are written, say of its type. It moves up from types that hold less to those
 // that hold more, and ends at String: a text that one type does not give back as it was is a text, and so are texts of types

@@ -313,3 +313,20 @@ func TestGuessAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestNamesAreBounded(t *testing.T) {
+	var names Names
+	kept, size := 0, 0
+	for ; names.Add(strings.Repeat("x", kept%1000)); kept++ {
+		size += kept % 1000
+	}
+	if kept < 10_000 || size > 16<<20 {
+		t.Errorf("%d names of %d bytes were kept", kept, size)
+	}
+	if names = (Names{}); names.Add(strings.Repeat("x", 16<<20)) {
+		t.Error("a name of 16 MiB was kept")
+	}
+	if names = (Names{}); !names.Add(strings.Repeat("x", 1<<20)) {
+		t.Error("a name of 1 MiB was not kept")
+	}
+}

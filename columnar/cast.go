@@ -1,10 +1,5 @@
 package columnar
 
-import (
-	"fmt"
-	"math"
-)
-
 // Caster makes values of one column out of those of another. It is used by one goroutine at a time.
 type Caster struct {
 	from, to Column
@@ -13,6 +8,7 @@ type Caster struct {
 	kids     []*Caster                         // by the fields of to; nil for one that from lacks
 	picks    []int                             // by the fields of to: which of from's it is made of
 	copies   bool
+	rounded  Refusal  // what CastLossy would not refuse
 	job      *casting // shared with all kids
 
 	// While a vector is cast:
@@ -35,6 +31,7 @@ type Refused struct {
 	Path   string  // of the field that refused it, inside a nested column: "a.element"; "" for the column itself
 	Value  string  // its text; "" for a NULL
 	Reason Refusal // reads on after the value: "is beyond the range of an int8"
+	Advice string  // which cast would take it; "" if none does
 }
 
 // CastError says why values of a type are not cast to another.
@@ -125,15 +122,18 @@ func (c *Caster) refuse(i int, reason Refusal) bool {
 }
 
 func (c *Caster) tell(row int, value string, reason Refusal) bool {
-	c.job.err = c.job.refuse(Refused{Row: c.topRow(row), Path: c.path, Value: value, Reason: reason})
+	r := Refused{Row: c.topRow(row), Path: c.path, Value: value, Reason: reason}
+	if reason == c.rounded {
+		r.Advice = adviceLossy
+	}
+	c.job.err = c.job.refuse(r)
 	return c.job.err == nil
 }
 
 // text gives a value for people.
 func (c *Caster) text(i int) string {
 	if c.from.Type.Kind.Spans() {
-		s := c.src.Str[i]
-		return string((*c.job.data)[s.Off : uint64(s.Off)+uint64(s.Len)])
+		return string(c.bytes(c.src.Str[i]))
 	}
 	text, err := c.src.Append(nil, c.from.Type, i)
 	if err != nil {
@@ -181,116 +181,4 @@ func (w *walk) listOf(lengths []uint32, element int) int {
 		w.list++
 	}
 	return w.list
-}
-
-// plan chooses what casts the values.
-func (c *Caster) plan(cast Cast) error {
-	from, to := c.from.Type, c.to.Type
-	switch {
-	case from.Kind == List && to.Kind == List:
-		return c.planList(cast)
-	case from.Kind == Struct && to.Kind == Struct:
-		return c.planStruct(cast)
-	case from.Equal(to):
-		c.values = copyValues
-		return nil
-	case isInt(from.Kind) && isInt(to.Kind) && holdsInt(to.Kind, from.Kind):
-		c.values = widenInts(from.Kind, to.Kind)
-		return nil
-	}
-	return &CastError{Path: c.path, From: from, To: to, Reason: fmt.Sprintf("%s cannot be cast to %s", from, to)}
-}
-
-func (c *Caster) planList(cast Cast) error {
-	kid, err := newCaster(c.from.Type.Fields[0], c.to.Type.Fields[0], cast, c, join(c.path, Element))
-	c.kids, c.picks, c.values = []*Caster{kid}, []int{0}, castNested
-	return err
-}
-
-func (c *Caster) planStruct(cast Cast) error {
-	c.values = castNested
-	for _, field := range c.to.Type.Fields {
-		pick := fieldNamed(c.from.Type.Fields, field.Name)
-		if pick < 0 {
-			return &CastError{Path: join(c.path, field.Name), From: c.from.Type, To: c.to.Type, Reason: "the field is missing"}
-		}
-		kid, err := newCaster(c.from.Type.Fields[pick], field, cast, c, join(c.path, field.Name))
-		if err != nil {
-			return err
-		}
-		c.kids, c.picks = append(c.kids, kid), append(c.picks, pick)
-	}
-	return nil
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-func fieldNamed(fields []Column, name string) int {
-	for i, f := range fields {
-		if f.Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-func castNested(c *Caster, src, dst *Vector) {
-	if c.to.Type.Kind == List {
-		dst.Len = append(dst.Len, src.Len...)
-	}
-	for i, kid := range c.kids {
-		kid.cast(&src.Kids[c.picks[i]], &dst.Kids[i])
-		if c.job.err != nil {
-			return
-		}
-	}
-}
-
-func copyValues(c *Caster, src, dst *Vector) {
-	switch t := c.to.Type; t.Kind {
-	case Bool:
-		dst.Bool = append(dst.Bool, src.Bool...)
-	case Float32:
-		dst.F32 = append(dst.F32, src.F32...)
-	case Float64:
-		dst.F64 = append(dst.F64, src.F64...)
-	case String, Binary, JSON:
-		dst.Str = append(dst.Str, src.Str...)
-	default:
-		dst.I32 = append(dst.I32, src.I32...)
-		dst.I64 = append(dst.I64, src.I64...)
-		dst.I128 = append(dst.I128, src.I128...)
-	}
-}
-
-func isInt(k Kind) bool { return Int8 <= k && k <= Uint64 }
-
-// holdsInt tells whether every value of a kind of integers is one of another.
-func holdsInt(to, from Kind) bool {
-	toLeast, toMost := intRange(to)
-	least, most := intRange(from)
-	return least <= toLeast && most <= toMost
-}
-
-func widenInts(from, to Kind) func(c *Caster, src, dst *Vector) {
-	switch {
-	case to != Int64 && to != Uint64:
-		return func(_ *Caster, src, dst *Vector) { dst.I32 = append(dst.I32, src.I32...) }
-	case from == Uint32:
-		return func(_ *Caster, src, dst *Vector) {
-			for _, v := range src.I32 {
-				dst.I64 = append(dst.I64, int64(v)&math.MaxUint32)
-			}
-		}
-	}
-	return func(_ *Caster, src, dst *Vector) {
-		for _, v := range src.I32 {
-			dst.I64 = append(dst.I64, int64(v))
-		}
-	}
 }

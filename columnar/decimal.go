@@ -82,7 +82,15 @@ func ParseDecimal(text []byte, precision, scale int) (Int128, error) {
 	if err != nil {
 		return Int128{}, err
 	}
-	v := Int128{}
+	v := n.magnitude(zeros)
+	if n.negative {
+		v = v.Neg()
+	}
+	return v, nil
+}
+
+// magnitude gives a number's digits, of which there are at most MaxPrecision with some zeros after them.
+func (n *number) magnitude(zeros int) (v Int128) {
 	for _, c := range n.whole {
 		v = v.timesTen().plusDigit(c - '0')
 	}
@@ -92,10 +100,86 @@ func ParseDecimal(text []byte, precision, scale int) (Int128, error) {
 	for range zeros {
 		v = v.timesTen()
 	}
+	return v
+}
+
+// roundNumber reads a number as an unscaled value of a type of integers or decimals, rounded half to even.
+func roundNumber(text []byte, t Type) (Int128, error) {
+	to := newFixedTo(t, true)
+	n := splitNumber(text)
+	if !n.ok {
+		return Int128{}, refuseKind(t)
+	}
+	up := n.round(t.Scale)
+	zeros, err := n.fit(MaxPrecision, t.Scale)
+	if err != nil {
+		return Int128{}, to.beyond
+	}
+	v := n.magnitude(zeros)
+	if up {
+		v = v.plus(Int128Of(1))
+	}
 	if n.negative {
 		v = v.Neg()
 	}
+	if why := to.check(v); why != "" {
+		return Int128{}, why
+	}
 	return v, nil
+}
+
+// round cuts a number to some digits after the point, and tells whether one is to be added to the last of them.
+func (n *number) round(scale int) (up bool) {
+	drop := len(n.fraction) - n.exponent - scale
+	if drop <= 0 {
+		return false
+	}
+	kept := len(n.whole) + len(n.fraction) - drop
+	if kept >= 0 {
+		odd := kept > 0 && (n.digit(kept-1)-'0')%2 == 1
+		up = n.digit(kept) > '5' || n.digit(kept) == '5' && (odd || !n.zerosFrom(kept+1))
+	}
+	kept = max(kept, 0)
+	n.fraction = n.fraction[:max(0, kept-len(n.whole))]
+	n.whole = n.whole[:min(kept, len(n.whole))]
+	n.exponent = len(n.fraction) - scale
+	return up
+}
+
+// digit gives one of a number's digits, the point left out.
+func (n *number) digit(i int) byte {
+	if i < len(n.whole) {
+		return n.whole[i]
+	}
+	return n.fraction[i-len(n.whole)]
+}
+
+// zerosFrom tells whether a number's digits from the i-th on are all zeros.
+func (n *number) zerosFrom(i int) bool {
+	whole := min(i, len(n.whole))
+	return allZeros(n.whole[whole:]) && allZeros(n.fraction[max(0, i-len(n.whole)):])
+}
+
+// What is said of numbers that a decimal does not hold.
+
+func refuseDecimal(precision, scale int) Refusal {
+	return Refusal(fmt.Sprintf("is not a decimal(%d,%d)", precision, scale))
+}
+
+func refuseScale(precision, scale int) Refusal {
+	return Refusal(fmt.Sprintf("has more than %d digits after the point, which a decimal(%d,%d) cannot hold", scale, precision, scale))
+}
+
+func refuseDigits(precision, scale int) Refusal {
+	return Refusal(fmt.Sprintf("has more than %d digits before the point, which a decimal(%d,%d) cannot hold", precision-scale, precision, scale))
+}
+
+// refuseKind is for what is no number at all.
+func refuseKind(t Type) Refusal {
+	if t.Kind == Decimal {
+		return refuseDecimal(t.Precision, t.Scale)
+	}
+	return refusef("is not", t.Kind, "")
 }
 
 // ParseNarrow is ParseDecimal for a precision of at most Narrow.
@@ -125,7 +209,7 @@ func ParseNarrow(text []byte, precision, scale int) (int64, error) {
 // decimal(precision, scale).
 func (n *number) fit(precision, scale int) (zeros int, err error) {
 	if !n.ok {
-		return 0, Refusal(fmt.Sprintf("is not a decimal(%d,%d)", precision, scale))
+		return 0, refuseDecimal(precision, scale)
 	}
 	for len(n.whole) > 0 && n.whole[0] == '0' {
 		n.whole = n.whole[1:]
@@ -138,14 +222,14 @@ func (n *number) fit(precision, scale int) (zeros int, err error) {
 	for ; zeros < 0 && n.dropZero(); zeros++ {
 	}
 	if zeros < 0 {
-		return 0, Refusal(fmt.Sprintf("has more than %d digits after the point, which a decimal(%d,%d) cannot hold", scale, precision, scale))
+		return 0, refuseScale(precision, scale)
 	}
 	significant := len(n.whole) + len(n.fraction)
 	if len(n.whole) == 0 {
 		significant -= leadingZeros(n.fraction)
 	}
 	if significant+zeros > precision {
-		return 0, Refusal(fmt.Sprintf("has more than %d digits before the point, which a decimal(%d,%d) cannot hold", precision-scale, precision, scale))
+		return 0, refuseDigits(precision, scale)
 	}
 	return zeros, nil
 }

@@ -62,3 +62,53 @@ func (a Int128) BigEndian() (b [16]byte) {
 	}
 	return b
 }
+
+// plus gives a + b, without its carry.
+func (a Int128) plus(b Int128) Int128 {
+	lo, carry := bits.Add64(a.Lo, b.Lo, 0)
+	hi, _ := bits.Add64(uint64(a.Hi), uint64(b.Hi), carry)
+	return Int128{Hi: int64(hi), Lo: lo}
+}
+
+// times gives the low 128 bits of a times b.
+func (a Int128) times(b Int128) Int128 {
+	hi, lo := bits.Mul64(a.Lo, b.Lo)
+	return Int128{Hi: int64(hi + uint64(a.Hi)*b.Lo + a.Lo*uint64(b.Hi)), Lo: lo}
+}
+
+// abs gives the magnitude of a, as an unsigned number.
+func (a Int128) abs() (hi, lo uint64) {
+	if a.Hi < 0 {
+		a = a.Neg()
+	}
+	return uint64(a.Hi), a.Lo
+}
+
+// divide gives a divided by 10 to the power, 1 to MaxPrecision, rounded half to even, and whether nothing was left over.
+func (a Int128) divide(power int) (q Int128, exact bool) {
+	const most = 19 // digits of a power that 64 bits hold
+	hi, lo := a.abs()
+	first := min(power, most)
+	hi, lo, rest := divide64(hi, lo, powers[first].Lo)
+	left := Int128{Lo: rest}
+	if second := power - first; second > 0 {
+		hi, lo, rest = divide64(hi, lo, powers[second].Lo)
+		left = left.plus(powers[first].times(Int128{Lo: rest}))
+	}
+	q = Int128{Hi: int64(hi), Lo: lo}
+	half := powers[power-1].times(Int128Of(5))
+	if c := left.Compare(half); c > 0 || c == 0 && lo%2 == 1 {
+		q = q.plus(Int128Of(1))
+	}
+	if a.Hi < 0 {
+		q = q.Neg()
+	}
+	return q, left == Int128{}
+}
+
+// divide64 divides an unsigned number.
+func divide64(hi, lo, by uint64) (qHi, qLo, rest uint64) {
+	qHi, rest = hi/by, hi%by
+	qLo, rest = bits.Div64(rest, lo, by)
+	return qHi, qLo, rest
+}

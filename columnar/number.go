@@ -3,7 +3,7 @@ package columnar
 import (
 	"math"
 	"strconv"
-	"strings"
+	"unsafe"
 )
 
 const errNotBool Refusal = "is not a bool: true or false"
@@ -65,9 +65,13 @@ func ParseInt64(text []byte) (int64, error) { return ParseInt(text, Int64) }
 // refuseInt says what is wrong with a text whose i-th byte is no digit.
 func refuseInt(body []byte, i int, k Kind) error {
 	if n := splitNumber(body); n.ok && i > 0 {
-		return refusef("has a point or an exponent:", k, " is written with digits alone")
+		return refusePoint(k)
 	}
 	return refusef("is not", k, "")
+}
+
+func refusePoint(k Kind) Refusal {
+	return refusef("has a point or an exponent:", k, " is written with digits alone")
 }
 
 func rangeOrShape(body []byte, k Kind) error {
@@ -96,12 +100,15 @@ func ParseFloat64(text []byte) (float64, error) {
 			return n.small(e), nil
 		}
 	}
-	v, err := strconv.ParseFloat(string(text), 64)
+	v, err := strconv.ParseFloat(view(text), 64)
 	if err != nil {
 		return 0, refusef("is beyond the range of", Float64, "")
 	}
 	return v, nil
 }
+
+// view gives a text as a string without copying it, for a function that does not keep it.
+func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 // ParseFloat32 is ParseFloat64 for a float32: it rounds once.
 func ParseFloat32(text []byte) (float32, error) {
@@ -109,7 +116,7 @@ func ParseFloat32(text []byte) (float32, error) {
 		v, err := notFinite(text, Float32)
 		return float32(v), err
 	}
-	v, err := strconv.ParseFloat(string(text), 32)
+	v, err := strconv.ParseFloat(view(text), 32)
 	if err != nil {
 		return 0, refusef("is beyond the range of", Float32, "")
 	}
@@ -138,20 +145,33 @@ func (n *number) small(e int) float64 {
 
 // notFinite reads the texts of what is no finite number.
 func notFinite(text []byte, k Kind) (float64, error) {
-	if 3 <= len(text) && len(text) <= 9 {
-		word := strings.ToLower(string(text))
-		sign := 1
+	word, sign := text, 1
+	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {
 		if word[0] == '-' {
 			sign = -1
 		}
-		switch strings.TrimLeft(word[:1], "+-") + word[1:] {
-		case "nan":
-			return math.NaN(), nil
-		case "inf", "infinity":
-			return math.Inf(sign), nil
-		}
+		word = word[1:]
+	}
+	switch {
+	case isWord(word, "nan"):
+		return math.NaN(), nil
+	case isWord(word, "inf"), isWord(word, "infinity"):
+		return math.Inf(sign), nil
 	}
 	return 0, refusef("is not", k, "")
+}
+
+// isWord tells whether a text is a word of small letters, in letters of either case. Only ASCII has letters here.
+func isWord(text []byte, word string) bool {
+	if len(text) != len(word) {
+		return false
+	}
+	for i, c := range text {
+		if c|0x20 != word[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // The texts of floats that are not finite.
@@ -185,9 +205,9 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 // ParseBool reads true or false, in letters of either case.
 func ParseBool(text []byte) (bool, error) {
 	switch {
-	case len(text) == 4 && strings.EqualFold(string(text), "true"):
+	case isWord(text, "true"):
 		return true, nil
-	case len(text) == 5 && strings.EqualFold(string(text), "false"):
+	case isWord(text, "false"):
 		return false, nil
 	}
 	return false, errNotBool

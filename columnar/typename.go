@@ -102,9 +102,12 @@ type nameParser struct {
 	at   int
 }
 
+// spaces are what is passed around names and types. Others, such as U+00A0, are parts of a name.
+const spaces = " \t\r\n"
+
 // space passes spaces, and gives the place after them.
 func (p *nameParser) space() int {
-	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t' || p.text[p.at] == '\n') {
+	for p.at < len(p.text) && strings.IndexByte(spaces, p.text[p.at]) >= 0 {
 		p.at++
 	}
 	return p.at
@@ -141,7 +144,10 @@ func (p *nameParser) typ(depth int) (Type, error) {
 			return Type{Kind: Kind(k)}, nil
 		}
 	}
-	return Type{}, fmt.Errorf("unknown type %q: the types are %s", strings.TrimSpace(p.text[from:]), TypeNames)
+	if name == "" {
+		name = strings.Trim(p.text[from:], spaces)
+	}
+	return Type{}, fmt.Errorf("unknown type %q: the types are %s", name, TypeNames)
 }
 
 func (p *nameParser) decimal() (Type, error) {
@@ -197,12 +203,12 @@ func (p *nameParser) structure(depth int) (Type, error) {
 	if !p.take('>') {
 		return Type{}, fmt.Errorf("type %q: a > is missing: struct<a:int64,b:string>", p.text)
 	}
-	for i, f := range fields {
-		for _, o := range fields[:i] {
-			if o.Name == f.Name {
-				return Type{}, fmt.Errorf("type %q: field %s is there twice", p.text, f.Name)
-			}
+	seen := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		if seen[f.Name] {
+			return Type{}, fmt.Errorf("type %q: field %s is there twice", p.text, f.Name)
 		}
+		seen[f.Name] = true
 	}
 	return Type{Kind: Struct, Fields: fields}, nil
 }
@@ -248,10 +254,10 @@ func (p *nameParser) name() (string, error) {
 		return p.quotedName(from)
 	}
 	// Without quotes a name has whatever is before the colon, but for what ends a column: names with spaces are common.
-	for p.at < len(p.text) && !strings.ContainsRune(`:,<>"`, rune(p.text[p.at])) {
+	for p.at < len(p.text) && strings.IndexByte(`:,<>"`, p.text[p.at]) < 0 {
 		p.at++
 	}
-	name := strings.TrimSpace(p.text[from:p.at])
+	name := strings.Trim(p.text[from:p.at], spaces)
 	if name == "" {
 		return "", fmt.Errorf("columns %q: a name is missing: write id:int64,amount:decimal(18,2)! (! where a value is required)", p.text)
 	}

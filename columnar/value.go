@@ -8,7 +8,16 @@ import (
 // Parse appends the value of a type that a text stands for. A text that stands for none, or for one that the type does
 // not hold exactly (a float: nearly), is a Refusal, and nothing is appended. Types whose values are spans, and nested ones, are
 // not parsed here: their values depend on how a format writes them.
-func (v *Vector) Parse(t Type, text []byte) (err error) {
+func (v *Vector) Parse(t Type, text []byte) error {
+	err := v.parse(t, text)
+	if err == nil {
+		v.Valid = append(v.Valid, 1)
+	}
+	return err
+}
+
+// parse is Parse, but for the value's validity.
+func (v *Vector) parse(t Type, text []byte) (err error) {
 	switch t.Kind {
 	case Bool:
 		err = add(&v.Bool, text, ParseBool)
@@ -40,9 +49,6 @@ func (v *Vector) Parse(t Type, text []byte) (err error) {
 		err = v.parseDecimal(t, text)
 	default:
 		return fmt.Errorf("type %s is not parsed", t)
-	}
-	if err == nil {
-		v.Valid = append(v.Valid, 1)
 	}
 	return err
 }

@@ -49,9 +49,6 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 		return nil, err
 	}
 	p := n.want.plan
-	if err := p.checkValues(n.want.key, token); err != nil {
-		return nil, fail(Usage, "", err)
-	}
 	for _, s := range p.Sinks {
 		backend, err := e.Catalog.Backend(s.To)
 		if err != nil {

@@ -207,13 +207,16 @@ func (p Plan) vars(key string, run runstate.Token) map[string]string {
 	return map[string]string{"key": key, "job": p.Name, "run": string(run)}
 }
 
+// anyToken stands for the token of a run that is not begun.
+const anyToken runstate.Token = "20000101t000000z00000000"
+
 // checkValues fails where a column's value, as it would be in a run, is none of the column's type. A value that has a variable of
 // the row is checked row by row.
-func (p Plan) checkValues(key string, run runstate.Token) error {
+func (p Plan) checkValues(key string) error {
 	if key == "" && p.Uses("key") {
 		return errors.New("a column's value has {key}, and no key was given: give --key")
 	}
-	p.Vars = p.vars(key, run)
+	p.Vars = p.vars(key, anyToken)
 	for _, c := range p.Columns {
 		if c.Value == "" {
 			continue

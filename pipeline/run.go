@@ -70,6 +70,9 @@ func (e *Engine) runAll(ctx context.Context, plan Plan, key string, again int) (
 // wanted looks the source up. That it is missing matters only once it is known that the key has no run.
 func (e *Engine) wanted(ctx context.Context, plan Plan, key string, again int) (w want, missing, err error) {
 	w = want{plan: plan, key: key, again: again}
+	if err := plan.checkValues(key); err != nil {
+		return w, nil, fail(Usage, "", err)
+	}
 	if w.digest, err = plan.Digest(); err != nil {
 		return w, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -33,6 +34,7 @@ type planned struct {
 	State       string        `json:"state"`
 	Grace       string        `json:"grace"`
 	Guarantee   string        `json:"guarantee"`
+	Columns     string        `json:"columns,omitempty"` // the flag that pins columns that were inferred
 	Key         string        `json:"key,omitempty"`
 	Again       int           `json:"again,omitempty"`
 	DefaultKey  string        `json:"default_key,omitempty"` // where no key was given: the digest of plan and source
@@ -82,6 +84,16 @@ func (a *app) plan(o order) (planned, error) {
 	if err != nil {
 		return p, sourceError(err)
 	}
+	if p.Job, source, err = a.engine(o.work.home).Inferred(context.Background(), plan, source); err != nil {
+		return p, err
+	}
+	if plan.Infer {
+		line, err := p.Job.ColumnsLine()
+		if err != nil {
+			return p, err
+		}
+		p.Columns = "--columns " + quoted(line)
+	}
 	if _, err := source.Head(context.Background()); err != nil {
 		return p, sourceError(err)
 	}
@@ -100,6 +112,9 @@ func (a *app) plan(o order) (planned, error) {
 	p.Warnings = a.planWarnings(o, found)
 	return p, nil
 }
+
+// quoted gives a text in the quotes of a shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // planWarnings are what is no reason to refuse a run, and still worth a look.
 func (a *app) planWarnings(o order, found pipeline.Fingerprint) []string {

@@ -43,7 +43,12 @@ func (d *decoding) columns(source *section) []runstate.Column {
 
 func (d *decoding) column(s *section) runstate.Column {
 	c := runstate.Column{Name: s.text("name", ""), Type: s.text("type", ""), Required: s.truth("required"),
-		From: s.text("from", ""), Value: s.text("value", ""), Cast: s.choice("cast", "safe", "exact", "lossy")}
+		From: s.text("from", ""), Cast: s.choice("cast", "safe", "exact", "lossy")}
+	if _, ok := s.value("value").(map[string]any); ok {
+		s.problem("value", "begins with a brace, which YAML takes for a mapping: write it in quotes, \"{key}\"")
+	} else {
+		c.Value = s.text("value", "")
+	}
 	s.close()
 	if c.Cast == "safe" {
 		c.Cast = ""

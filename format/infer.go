@@ -23,9 +23,9 @@ func (n *Names) Add(name string) bool {
 	return true
 }
 
-// TooMany is the error of a column whose name there is no room for.
+// TooMany is the error of a column whose name, at that offset, there is no room for.
 func TooMany(at int64, name string) *DataError {
-	return &DataError{Offset: at, Start: at, Column: name, Reason: "is one more column than can be inferred", Advice: "declare the columns"}
+	return &DataError{Offset: at, Start: at, Value: name, Reason: "is one more column than can be inferred", Advice: "declare the columns"}
 }
 
 // Guess is what some values of a column, as they are written, say of its type. It moves up from types that hold less to those

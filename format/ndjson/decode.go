@@ -2,6 +2,7 @@ package ndjson
 
 import (
 	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/jsontext"
 )
 
@@ -65,10 +66,17 @@ func (d *copying) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 }
 
 // eachObject calls object for each record of a chunk that begins at offset at of its file, with a scanner that stands at it, whose
-// Each walks over its members; object leaves the scanner after it. A record that is refused ends the walk.
+// Each walks over its members; object leaves the scanner after it. Records that are refused are passed, and the first one's error
+// is given at the end.
 func (f Format) eachObject(chunk []byte, at int64, object func(*jsontext.Scanner) fault) error {
+	var first error
 	s := jsontext.Lines(chunk)
-	r := records{limit: f.limit}
+	r := records{limit: f.limit, reject: func(x format.Rejected) error {
+		if first == nil {
+			first = x.Err
+		}
+		return nil
+	}}
 	r.begin(&s, at)
 	for r.next() {
 		err := isObject(&s)
@@ -76,6 +84,9 @@ func (f Format) eachObject(chunk []byte, at int64, object func(*jsontext.Scanner
 			err = object(&s)
 		}
 		r.end(err)
+	}
+	if first != nil {
+		return first
 	}
 	return r.err
 }

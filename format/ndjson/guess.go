@@ -43,12 +43,12 @@ func (g *guess) see(k jsontext.Kind) bool {
 func (g *guess) giveUp() { *g = guess{kind: anything} }
 
 // of gives the guess of a key, nil if it is new and there is no room for it.
-func (f *fields) of(key []byte, kept *format.Names) *guess {
+func (f *fields) of(key []byte, names *format.Names) *guess {
 	if g := f.byName[string(key)]; g != nil {
 		return g
 	}
 	name := string(key)
-	if !kept.Add(name) {
+	if !names.Add(name) {
 		return nil
 	}
 	if f.byName == nil {

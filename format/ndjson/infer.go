@@ -1,21 +1,21 @@
 package ndjson
 
 import (
-	"bytes"
-
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/jsontext"
 )
 
 // NewSampler makes a sampler. The columns are the keys of all objects, in the order in which they come first.
-func (Format) NewSampler() format.Sampler { return &sampler{} }
+func (f Format) NewSampler() format.Sampler { return &sampler{format: f} }
 
 // sampler looks at objects. How much it keeps depends on their keys, not on how many there are.
 type sampler struct {
-	top     fields
-	kept    format.Names
-	b       []byte // the chunk
+	format  Format
+	columns fields
+	names   format.Names // of columns
+	nested  format.Names // of the keys in their objects
+	b       []byte       // the chunk
 	scratch []byte
 }
 
@@ -23,45 +23,24 @@ type sampler struct {
 func (*sampler) AddHead([]byte) error { return nil }
 
 // Columns is as format.Sampler has it.
-func (p *sampler) Columns() []columnar.Column { return p.top.columns() }
+func (p *sampler) Columns() []columnar.Column { return p.columns.columns() }
 
-// Sample is as format.Sampler has it. What the options say of keys that are twice, and of what is no character, is for the
+// Sample is as format.Sampler has it. Of what the options say, it leaves keys that are twice, and what is no character, to the
 // decoder.
 func (p *sampler) Sample(chunk []byte, at int64) error {
 	p.b = chunk
-	var first error
-	for i := 0; i < len(chunk); {
-		if isSpace(chunk[i]) {
-			i++
-			continue
-		}
-		s := jsontext.Lines(chunk)
-		s.At = i
-		if err := p.record(&s); err != nil {
-			if first == nil {
-				err.Offset += at
-				err.Start = int64(i) + at
-				first = err
-			}
-			s.At += bytes.IndexByte(chunk[s.At:], '\n') + 1
-		}
-		i = s.At
-	}
-	return first
+	return p.format.eachObject(chunk, at, p.record)
 }
 
 // record looks at an object, all of which is known to be JSON before anything is made of it.
-func (p *sampler) record(s *jsontext.Scanner) *format.DataError {
+func (p *sampler) record(s *jsontext.Scanner) fault {
 	from := s.At
-	if s.Kind() != jsontext.Object {
-		return s.Expected("an object")
-	}
 	if err := s.Value(1); err != nil {
 		return err
 	}
 	s.At = from
-	return s.Each(func(e jsontext.Entry) *format.DataError {
-		g := p.top.of(e.Key, &p.kept)
+	return s.Each(func(e jsontext.Entry) fault {
+		g := p.columns.of(e.Key, &p.names)
 		if g == nil {
 			return format.TooMany(int64(e.From), string(e.Key))
 		}
@@ -95,7 +74,7 @@ func (p *sampler) value(e jsontext.Entry, g *guess, depth int) {
 func (p *sampler) entries(from int, g *guess, depth int) {
 	s := jsontext.Lines(p.b)
 	s.At = from
-	_ = s.Each(func(e jsontext.Entry) *format.DataError { // it is known to be JSON
+	_ = s.Each(func(e jsontext.Entry) fault { // it is known to be JSON
 		if g.kind == anything {
 			return nil
 		}
@@ -114,7 +93,7 @@ func (p *sampler) entry(e jsontext.Entry, g *guess) *guess {
 		}
 		return g.element
 	}
-	of := g.fields.of(e.Key, &p.kept)
+	of := g.fields.of(e.Key, &p.nested)
 	if of == nil || len(g.fields.names) > maxFields {
 		g.giveUp()
 		return nil

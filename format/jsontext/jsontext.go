@@ -58,7 +58,8 @@ type Policy struct {
 	Extra string
 	// Missing is what becomes of a column or a field whose key an object lacks. One that is required is refused.
 	Missing string
-	// Duplicates is what becomes of a column or a field whose key an object has twice. Other keys are not looked at.
+	// Duplicates is what becomes of a column or a field whose key an object has twice. Other keys are not looked at. Where the last
+	// one is taken, those before it must be values of the column, too.
 	Duplicates string
 	// Surrogates is what becomes of an escape that is half of a surrogate pair: it is refused, or U+FFFD. In the text of a value
 	// of type json it stays as it is.

@@ -203,6 +203,14 @@ type compressed struct {
 	z io.Closer
 }
 
+// Nulled is as Counter has it.
+func (c compressed) Nulled() int64 {
+	if counter, ok := c.Encoder.(Counter); ok {
+		return counter.Nulled()
+	}
+	return 0
+}
+
 func (c compressed) Close() error {
 	if err := c.Encoder.Close(); err != nil {
 		return err

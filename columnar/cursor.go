@@ -47,6 +47,9 @@ func (c *Cursor) Next() (value int, ok bool) {
 	return c.value - 1, true
 }
 
+// IsNull tells whether the row to be passed next is NULL.
+func (c *Cursor) IsNull() bool { return c.v.Valid[c.row] == 0 }
+
 // Kid is the cursor of a child: the elements of a list (0), or a field of a struct.
 func (c *Cursor) Kid(i int) *Cursor { return &c.kids[i] }
 

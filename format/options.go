@@ -3,7 +3,9 @@ package format
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -44,6 +46,95 @@ func (o *Options) Choice(name string, values ...string) string {
 	}
 	o.Refuse(name, fmt.Sprintf("is %q, and can be %s%s", s, strings.Join(values, ", "), didYouMean(Nearest(s, values))))
 	return values[0]
+}
+
+// Bool gives a yes or no, false when it is not given. Flags say it as text.
+func (o *Options) Bool(name string) bool {
+	o.known = append(o.known, name)
+	switch v := o.given[name].(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		if v == "true" || v == "false" {
+			return v == "true"
+		}
+	}
+	o.Refuse(name, fmt.Sprintf("is %v, and must be true or false", o.given[name]))
+	return false
+}
+
+// Whole gives a whole number from least to most, or what it is when it is not given.
+func (o *Options) Whole(name string, absent, least, most int64) int64 {
+	return o.number(name, absent, least, most, "a whole number", func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+}
+
+// Size is Whole for a number of bytes: 1048576, 1MiB.
+func (o *Options) Size(name string, absent, least, most int64) int64 {
+	return o.number(name, absent, least, most, "a number of bytes, or one with KiB, MiB or GiB", parseSize)
+}
+
+func (o *Options) number(name string, absent, least, most int64, what string, parse func(string) (int64, error)) int64 {
+	o.known = append(o.known, name)
+	v, ok := o.given[name]
+	if !ok {
+		return absent
+	}
+	n, err := parse(fmt.Sprint(v))
+	switch {
+	case err != nil:
+		o.Refuse(name, fmt.Sprintf("is %v, and must be %s", v, what))
+	case n < least || n > most:
+		o.Refuse(name, fmt.Sprintf("is %v, and must be from %d to %d", v, least, most))
+	default:
+		return n
+	}
+	return absent
+}
+
+func parseSize(s string) (int64, error) {
+	shift := 0
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if rest, ok := strings.CutSuffix(s, unit); ok {
+			s, shift = strings.TrimSpace(rest), 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err == nil && n > math.MaxInt64>>shift {
+		err = strconv.ErrRange
+	}
+	return n << shift, err
+}
+
+// Texts gives the texts of an option that is a text or a list of them, nil when it is not given.
+func (o *Options) Texts(name string) []string {
+	o.known = append(o.known, name)
+	v, ok := o.given[name]
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var texts []string
+	for _, x := range list {
+		s, ok := x.(string)
+		if !ok {
+			o.Refuse(name, fmt.Sprintf("has %v, and must be a text or a list of texts: write it in quotes", x))
+			return nil
+		}
+		texts = append(texts, s)
+	}
+	return texts
+}
+
+// Given tells whether an option is given, and of what Go type it is there.
+func (o *Options) Given(name string) (any, bool) {
+	o.known = append(o.known, name)
+	v, ok := o.given[name]
+	return v, ok
 }
 
 // Refuse adds an error about one option.

@@ -8,59 +8,55 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 )
 
-// NewDecoder makes a decoder for records below head. Without columns it checks that records end where they seem to, and
-// leaves them as they are.
-func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
-	schema := r.Schema
-	h, err := f.parseHead(r.Head)
-	if err != nil {
-		return nil, err
-	}
-	if schema == nil || len(schema.Columns) == 0 {
-		return copying{f.splitter}, nil
-	}
-	fields, err := h.match(schema.Columns)
-	if err != nil {
-		return nil, err
-	}
-	return &decoder{splitter: f.splitter, null: f.null, columns: schema.Columns, fields: fields}, nil
+// copying checks that records end where they seem to, and leaves them as they are.
+type copying struct {
+	splitter
+	reject func(format.Rejected) error
 }
-
-type copying struct{ splitter }
 
 func (c copying) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 	out.Reset(nil)
 	out.Data = chunk
-	if bytes.IndexByte(chunk, '"') < 0 {
+	if c.parity && !c.trim && (c.quote == 0 || bytes.IndexByte(chunk, c.quote) < 0) {
 		_, out.Rows = c.Rows(chunk, math.MaxInt)
 		return nil
 	}
-	rows, err := c.check(chunk)
-	if err != nil {
-		err.Offset += at
-		err.Start += at
-		return err
+	kept, from := 0, 0 // what stays is chunk[:kept] and chunk[from:]
+	number := 0
+	for i := c.skipBlank(chunk, 0); i < len(chunk); i = c.skipBlank(chunk, i) {
+		next, refused := c.check(chunk, i)
+		if refused != nil {
+			refused.Offset += at
+			refused.Start += at
+			if c.reject == nil {
+				return refused
+			}
+			next = c.endIn(chunk, i)
+			if err := c.reject(format.Rejected{Err: refused, Record: number, From: i, To: next}); err != nil {
+				return err
+			}
+			kept += copy(chunk[kept:], chunk[from:i])
+			from = next
+		} else {
+			out.Rows++
+		}
+		number++
+		i = next
 	}
-	out.Rows = rows
+	if from > 0 {
+		out.Data = chunk[:kept+copy(chunk[kept:], chunk[from:])]
+	}
 	return nil
 }
 
-// check counts the records of a chunk that has quotes. Lines without any are not looked into.
-func (c copying) check(b []byte) (rows int, err *format.DataError) {
-	for i := skipBlank(b, 0); i < len(b); i = skipBlank(b, i) {
-		line := bytes.IndexByte(b[i:], '\n')
-		if line >= 0 && bytes.IndexByte(b[i:i+line], '"') < 0 {
-			i += line + 1
-		} else if i, err = c.record(b, i); err != nil {
-			return 0, err
+// check gives the end of the record that begins at b[start]. A line without quotes is not looked into.
+func (c copying) check(b []byte, start int) (int, *format.DataError) {
+	if c.parity {
+		line := bytes.IndexByte(b[start:], '\n')
+		if line >= 0 && (c.quote == 0 || bytes.IndexByte(b[start:start+line], c.quote) < 0) {
+			return start + line + 1, nil
 		}
-		rows++
 	}
-	return rows, nil
-}
-
-// record gives the end of the record that begins at b[start].
-func (c copying) record(b []byte, start int) (int, *format.DataError) {
 	for i := start; ; {
 		f, next, how := c.scan(b, i)
 		switch {
@@ -68,14 +64,12 @@ func (c copying) record(b []byte, start int) (int, *format.DataError) {
 			i = next
 		case how == recordOver:
 			return next, nil
-		case how == cutOff && f.quoted:
-			return 0, fault(how, start, f.open())
-		case how == bareReturn && next+1 < len(b) && b[next+1] == '"':
-			return 0, fault(bareQuote, start, next+1)
+		case how == bareReturn && c.quote != 0 && next+1 < len(b) && b[next+1] == c.quote && !c.bareQuotes:
+			return 0, c.fault(b, f, bareQuote, start, next+1)
 		case how == bareReturn:
 			i = next + 1 // it is copied as it is, and the field goes on
 		default:
-			return 0, fault(how, start, next)
+			return 0, c.fault(b, f, how, start, next)
 		}
 	}
 }

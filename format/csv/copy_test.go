@@ -68,12 +68,12 @@ func TestCopyingRefuses(t *testing.T) {
 		offset, start int64
 		reason        string
 	}{
-		{"bare quote", "1,a\n2,b\"c\"\n", 107, 104, "a quote in a field"},
-		{"bare quote after CR", "2,\"\",b\r\"c\"\n", 107, 100, "a quote in a field"},
-		{"text after a closing quote", "1,\"a\"b\n", 105, 100, "text after the closing quote"},
-		{"space after a closing quote", "1,\"a\" ,b\n", 105, 100, "text after the closing quote"},
-		{"CR after a closing quote", "1,\"a\"\rb\n", 105, 100, "text after the closing quote"},
-		{"two unmatched quotes", "1,\"a\n2,b\n3,\"c\n4,d\n", 112, 100, "text after the closing quote"},
+		{"bare quote", "1,a\n2,b\"c\"\n", 107, 104, "has a quote, and does not begin"},
+		{"bare quote after CR", "2,\"\",b\r\"c\"\n", 107, 100, "has a quote, and does not begin"},
+		{"text after a closing quote", "1,\"a\"b\n", 105, 100, "has text after its closing quote"},
+		{"space after a closing quote", "1,\"a\" ,b\n", 105, 100, "has text after its closing quote"},
+		{"CR after a closing quote", "1,\"a\"\rb\n", 105, 100, "has text after its closing quote"},
+		{"two unmatched quotes", "1,\"a\n2,b\n3,\"c\n4,d\n", 102, 100, "begins with a quote that opens a field"},
 		{"unmatched", "1,a\n2,\"b\n", 106, 104, "does not end"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -128,10 +128,10 @@ func TestHeadRefuses(t *testing.T) {
 	}{
 		{"\xff\xfei\x00d\x00", true, 0, 0, "UTF-16"},
 		{"\xfe\xff\x00i\x00d", false, 0, 0, "UTF-16"},
-		{"id,\"name\n1,a\n", true, 3, 0, "this quote opens"},
-		{"\xef\xbb\xbfid,na\"me\n1,a\n", true, 8, 3, "a quote in a field"},
-		{"id,na\"me\n1,a\n", false, 5, 0, "a quote in a field"},
-		{"id,\"na\"me\"\n1,a\n", false, 3, 0, "this quote opens"},
+		{"id,\"name\n1,a\n", true, 3, 0, "begins with a quote"},
+		{"\xef\xbb\xbfid,na\"me\n1,a\n", true, 8, 3, "has a quote, and does not begin"},
+		{"id,na\"me\n1,a\n", false, 5, 0, "has a quote, and does not begin"},
+		{"id,\"na\"me\"\n1,a\n", false, 7, 0, "has text after its closing quote"},
 		{strings.Repeat("x", 1<<20+1), false, 0, 0, "does not end within"},
 	} {
 		_, err := f.Head([]byte(test.start), test.whole)

@@ -3,68 +3,138 @@ package csv
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/format/jsontext"
 )
+
+// NewDecoder makes a decoder for records below a head. Without columns it checks that records end where they seem to, and
+// leaves them as they are.
+func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
+	h, err := f.parseHead(r.Head)
+	if err != nil {
+		return nil, err
+	}
+	if r.Schema == nil || len(r.Schema.Columns) == 0 {
+		return copying{f.splitter, r.Reject}, nil
+	}
+	d := &decoder{splitter: f.splitter, columns: r.Schema.Columns, reject: r.Reject}
+	if d.layout, err = f.match(h, r.Schema); err != nil {
+		return nil, err
+	}
+	d.json = jsontext.NewDecoder(d.columns, jsontext.Policy{Binary: f.binary, Closed: r.Schema.Closed, Format: "csv"})
+	return d, nil
+}
 
 // decoder reads records into columns.
 type decoder struct {
 	splitter
-	null    []byte
+	layout
 	columns []columnar.Column
-	fields  []int // the column of each field of a record, -1 for none
+	reject  func(format.Rejected) error
+	json    *jsontext.Decoder // of nested values
+	hasNUL  bool              // the chunk has
 }
 
 func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 	out.Reset(d.columns)
 	out.Data = chunk
-	nul := bytes.IndexByte(chunk, 0) >= 0
-	for i := skipBlank(chunk, 0); i < len(chunk); i = skipBlank(chunk, i) {
-		next, err := d.record(chunk, i, nul, out)
-		if err != nil {
-			err.Offset += at
-			err.Start += at
-			return err
+	d.hasNUL = bytes.IndexByte(chunk, 0) >= 0
+	n, number := len(chunk), 0
+	for i := d.skipBlank(chunk, 0); i < n; i = d.skipBlank(out.Data[:n], i) {
+		end := 0
+		if d.reject != nil {
+			end = d.endIn(out.Data[:n], i) // before quotes are taken away
 		}
-		out.Rows++
+		next, refused := d.record(i, n, out)
+		if refused == nil {
+			out.Rows++
+		} else {
+			refused.Offset += at
+			refused.Start += at
+			if d.reject == nil {
+				return refused
+			}
+			next = end
+			out.Truncate(d.columns, out.Rows)
+			if err := d.reject(format.Rejected{Err: refused, Record: number, From: i, To: end}); err != nil {
+				return err
+			}
+		}
+		number++
 		i = next
 	}
 	return nil
 }
 
-// record reads the record that begins at b[start], and gives its end.
-func (d *decoder) record(b []byte, start int, nul bool, out *columnar.Batch) (int, *format.DataError) {
+// record reads the record that begins at the chunk's start, and gives its end. The chunk is the first n bytes of out's Data.
+func (d *decoder) record(start, n int, out *columnar.Batch) (int, *format.DataError) {
 	i := start
-	for n := 0; ; n++ {
-		f, next, how := d.scan(b, i)
+	for k := 0; ; k++ {
+		f, next, how := d.scan(out.Data[:n], i)
 		switch {
-		case how == cutOff && f.quoted:
-			return 0, fault(how, start, f.open())
 		case how > recordOver:
-			return 0, fault(how, start, next)
-		case n == len(d.fields) || how == recordOver && n+1 < len(d.fields):
-			n, next, how = d.rest(b, n+1, next, how)
-			if how != recordOver {
-				return 0, fault(how, start, next)
+			err := d.fault(out.Data[:n], f, how, start, next)
+			err.Column = d.nameOf(k)
+			return 0, err
+		case f.to-f.from > d.maxField:
+			err := d.tooLong(out.Data[:n], f, start)
+			err.Column = d.nameOf(k)
+			return 0, err
+		case k >= len(d.fields):
+			if !d.longRows {
+				return 0, d.ragged(out.Data[:n], start, k+1, next, how)
 			}
-			return 0, d.ragged(start, n)
-		}
-		if c := d.fields[n]; c >= 0 {
-			if err := d.value(b, f, c, nul, out); err != nil {
-				if n, _, how = d.rest(b, n+1, next, how); how == recordOver && n != len(d.fields) {
-					return 0, d.ragged(start, n) // the value is in the wrong column, most likely
+		case how == recordOver && k+1 < len(d.fields) && !d.shortRows:
+			return 0, d.ragged(out.Data[:n], start, k+1, next, how)
+		case d.fields[k] >= 0:
+			if err := d.value(f, d.fields[k], out); err != nil {
+				if count, _, over := d.rest(out.Data[:n], k+1, next, how); over == recordOver && d.isRagged(count) {
+					return 0, d.ragged(out.Data[:n], start, k+1, next, how) // the value is in the wrong column, most likely
 				}
 				err.Start = int64(start)
 				return 0, err
 			}
 		}
 		if how == recordOver {
-			return next, nil
+			return next, d.absentFrom(k+1, start, out)
 		}
 		i = next
 	}
+}
+
+// nameOf gives the name of the k-th field, "" if it has none.
+func (d *decoder) nameOf(k int) string {
+	if k < len(d.names) {
+		return d.names[k]
+	}
+	return ""
+}
+
+// isRagged tells whether a record of so many fields is refused.
+func (d *decoder) isRagged(count int) bool {
+	return count < len(d.fields) && !d.shortRows || count > len(d.fields) && !d.longRows
+}
+
+// absentFrom makes NULLs of columns that the file lacks, and of those whose fields a record lacks from the k-th on.
+func (d *decoder) absentFrom(k, start int, out *columnar.Batch) *format.DataError {
+	for _, c := range d.absent {
+		out.Columns[c].Null()
+	}
+	for ; k < len(d.fields); k++ {
+		c := d.fields[k]
+		if c < 0 {
+			continue
+		}
+		if d.columns[c].Required {
+			err := refuse(start, &d.columns[c], nil, "has no field in this record, and the column is required", "")
+			err.Start = int64(start)
+			return err
+		}
+		out.Columns[c].Null()
+	}
+	return nil
 }
 
 // rest passes the rest of a record of which n fields are read. It gives how many fields there are, and how it ended.
@@ -76,11 +146,19 @@ func (d *decoder) rest(b []byte, n, next int, how outcome) (int, int, outcome) {
 	return n, next, how
 }
 
-// ragged makes the error of a record that has more or fewer fields than the header.
-func (d *decoder) ragged(start, n int) *format.DataError {
-	return &format.DataError{Offset: int64(start), Start: int64(start),
+// ragged makes the error of a record that has more or fewer fields than the header, of which n are read.
+func (d *decoder) ragged(b []byte, start, n, next int, how outcome) *format.DataError {
+	n, next, how = d.rest(b, n, next, how)
+	if how != recordOver {
+		return d.fault(b, field{from: next, to: next, open: next}, how, start, next)
+	}
+	e := &format.DataError{Offset: int64(start), Start: int64(start),
 		Reason: fmt.Sprintf("the record has %s, and the header has %d", count(n, "field"), len(d.fields)),
-		Advice: "a field that holds a delimiter or a line end must be quoted"}
+		Advice: "a field that holds a delimiter or a line end must be quoted, " + advise(`short_rows: "null"`)}
+	if n > len(d.fields) {
+		e.Advice = "a field that holds a delimiter or a line end must be quoted, " + advise("long_rows: ignore")
+	}
+	return e
 }
 
 func count(n int, what string) string {
@@ -88,78 +166,4 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// value appends a field to its column.
-func (d *decoder) value(b []byte, f field, c int, nul bool, out *columnar.Batch) *format.DataError {
-	column, v := &d.columns[c], &out.Columns[c]
-	text := b[f.from:f.to]
-	if !f.quoted && bytes.Equal(text, d.null) {
-		if column.Required {
-			return refuse(f.from, column, text, "is NULL, and the column is required", "")
-		}
-		v.Null()
-		return nil
-	}
-	if column.Type.Kind == columnar.String {
-		if err := checkText(b, f, nul, column); err != nil {
-			return err
-		}
-		v.AddSpan(columnar.Span{Off: uint32(f.from), Len: uint32(len(f.unescape(b)))})
-		return nil
-	}
-	text = f.unescape(b)
-	if err := v.Parse(column.Type, text); err != nil {
-		return d.refuseValue(f, column, text, err)
-	}
-	return nil
-}
-
-// unescape makes doubled quotes single, in place, and gives the field's text.
-func (f field) unescape(b []byte) []byte {
-	text := b[f.from:f.to]
-	if !f.doubled {
-		return text
-	}
-	w := bytes.IndexByte(text, '"')
-	for r := w; r < len(text); {
-		text[w] = text[r]
-		w++
-		r++
-		if text[r-1] == '"' {
-			r++ // the other one of the two
-		}
-	}
-	return text[:w]
-}
-
-// checkText refuses what is no text.
-func checkText(b []byte, f field, nul bool, column *columnar.Column) *format.DataError {
-	text := b[f.from:f.to]
-	if nul {
-		if i := bytes.IndexByte(text, 0); i >= 0 {
-			return refuse(f.from+i, column, text, "has a NUL byte", "a file that has them is UTF-16, damaged, or no text")
-		}
-	}
-	if !utf8.Valid(text) {
-		return refuse(f.from+format.NotUTF8(text), column, text, "is not UTF-8", format.AdviceUTF8)
-	}
-	return nil
-}
-
-func (d *decoder) refuseValue(f field, column *columnar.Column, text []byte, cause error) *format.DataError {
-	advice := "mend the source, or declare the column as string"
-	reason := cause.Error()
-	if len(text) == 0 {
-		reason = "an empty field " + reason
-		advice = fmt.Sprintf("NULL is written %s", d.null)
-		if len(d.null) == 0 {
-			advice = "NULL is a field without quotes"
-		}
-	}
-	return refuse(f.from, column, text, reason, advice)
-}
-
-func refuse(at int, column *columnar.Column, value []byte, reason, advice string) *format.DataError {
-	return &format.DataError{Offset: int64(at), Column: column.Name, Value: string(value), Reason: reason, Advice: advice}
 }

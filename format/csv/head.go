@@ -10,81 +10,124 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 )
 
-// maxHead is how many bytes a header line can have.
+// maxHead is how many bytes a header line, and what stands before it, can have.
 const maxHead = 1 << 20
 
-// Head measures a byte order mark, blank lines, and the header line with its line end. A file without any of them has a
-// head of 0 bytes. What is not CSV is a *format.DataError.
+// Head measures a byte order mark, lines to be skipped, blank lines, comments, and the header line with its line end. A file without
+// any of them has a head of 0 bytes. What is not CSV is a *format.DataError.
 func (f *Format) Head(start []byte, whole bool) (int, error) {
-	if !whole && len(start) < len(format.BOM) {
+	if !whole && len(start) < 4 {
 		return 0, format.ErrShort
 	}
 	if err := format.RefuseNoText(start); err != nil {
 		return 0, err
 	}
-	from := skipBlank(start, bomSize(start))
-	end := recordEnd(start, from, false)
-	if end == 0 && whole && bytes.Count(start[from:], quote)&1 == 0 {
+	from, ok := f.skipped(start)
+	if !ok && !whole {
+		return 0, f.short(start)
+	}
+	if !f.hasHeader || !ok {
+		return from, nil
+	}
+	from = f.skipBlank(start, from)
+	end := f.end(start, from)
+	if end == 0 && whole && f.end(lineEnded(start), from) > 0 {
 		end = len(start)
 	}
-	if i := bytes.IndexByte(start[:end], 0); i >= 0 {
-		return 0, &format.DataError{Offset: int64(i), Start: int64(from), Reason: "header: a NUL byte",
-			Advice: "if the file is UTF-16, convert it to UTF-8, such as with iconv -f UTF-16LE -t UTF-8"}
+	if i := bytes.IndexByte(start[:end], 0); i >= 0 && !f.nul {
+		return 0, &format.DataError{Offset: int64(i), Start: int64(from), Reason: "the header has a NUL byte",
+			Advice: "if the file is UTF-16, convert it to UTF-8, such as with iconv -f UTF-16LE -t UTF-8; " + advise("nul: keep")}
 	}
-	if end > 0 || whole && from == len(start) {
+	if whole && from == len(start) {
+		return from, nil
+	}
+	if end > 0 {
 		return end, nil
 	}
-	if e := f.Unfinished(start[from:], whole); e != nil {
+	if e := f.unfinished(start[from:], whole, true); e != nil {
 		e.Offset += int64(from)
 		e.Start += int64(from)
-		e.Reason = "header: " + e.Reason
+		e.Reason = "(in the header) " + e.Reason
 		return 0, e
 	}
+	return 0, f.short(start[from:])
+}
+
+// lineEnded gives a text that ends with a line feed.
+func lineEnded(text []byte) []byte {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return text
+	}
+	return append(bytes.Clone(text), '\n')
+}
+
+// short says that more bytes are needed, unless there are too many already.
+func (f *Format) short(start []byte) error {
 	if len(start) > maxHead {
-		return 0, &format.DataError{Offset: int64(from), Start: int64(from), Reason: fmt.Sprintf("the header does not end within %d bytes", maxHead)}
+		return &format.DataError{Reason: fmt.Sprintf("the header does not end within %d bytes", maxHead)}
 	}
-	return 0, format.ErrShort
+	return format.ErrShort
 }
 
-func bomSize(b []byte) int {
-	if bytes.HasPrefix(b, []byte(format.BOM)) {
-		return len(format.BOM)
+// skipped gives the place after the byte order mark and the lines to be skipped; false if the text ends before.
+func (f *Format) skipped(start []byte) (int, bool) {
+	at := 0
+	if bytes.HasPrefix(start, []byte(format.BOM)) {
+		at = len(format.BOM)
 	}
-	return 0
+	for range f.skip {
+		i := bytes.IndexByte(start[at:], '\n')
+		if i < 0 {
+			return len(start), false
+		}
+		at += i + 1
+	}
+	return at, true
 }
 
-// header is a header line's names. from is where it begins.
+// CopyHead gives the header line.
+func (f *Format) CopyHead(head []byte) []byte {
+	if !f.hasHeader {
+		return nil
+	}
+	from, _ := f.skipped(head)
+	return format.CleanHead(head[f.skipBlank(head, from):])
+}
+
+// header is the names of a file's fields. from is where the line is that has them.
 type header struct {
-	names []string
-	from  int
+	names   []string
+	from    int
+	inOrder bool // there are no names: columns are the fields in order
 }
 
 // parseHead reads a head. One without a header line has no names.
 func (f *Format) parseHead(head []byte) (header, error) {
-	h := header{from: skipBlank(head, bomSize(head))}
+	h := header{names: f.names}
+	if !f.hasHeader {
+		h.inOrder = f.names == nil
+		return h, nil
+	}
+	from, _ := f.skipped(head)
+	h.from = f.skipBlank(head, from)
 	if h.from == len(head) {
 		return h, nil
 	}
-	if head[len(head)-1] != '\n' {
-		head = append(bytes.Clone(head), '\n')
-	}
+	head = lineEnded(bytes.Clone(head)) // quotes are taken away in place
 	for i := h.from; ; {
 		field, next, how := f.scan(head, i)
 		if how != delimited && how != recordOver {
-			e := fault(how, h.from, next)
-			e.Reason = "header: " + e.Reason
+			e := f.fault(head, field, how, h.from, next)
+			e.Reason = "(in the header) " + e.Reason
 			return h, e
 		}
-		h.names = append(h.names, string(field.unescaped(head)))
+		h.names = append(h.names, string(f.text(head, field)))
 		if how == recordOver {
 			return h, nil
 		}
 		i = next
 	}
 }
-
-// CopyHead gives the header line.
-func (f *Format) CopyHead(head []byte) []byte { return format.CleanHead(head) }
 
 // SameHead tells whether two heads have the same names in the same order.
 func (f *Format) SameHead(a, b []byte) bool {
@@ -96,46 +139,88 @@ func (f *Format) SameHead(a, b []byte) bool {
 	return slices.Equal(x.names, y.names)
 }
 
-// match gives for each field of a record the column it belongs to, -1 where none was declared.
-func (h header) match(columns []columnar.Column) ([]int, error) {
-	fields := make([]int, len(h.names))
-	for i := range fields {
-		fields[i] = -1
+// layout is where the columns are in a record.
+type layout struct {
+	fields []int // the column of each field of a record, -1 for none
+	absent []int // columns that the file lacks
+	names  []string
+}
+
+// match finds the columns among the fields of records below a header.
+func (d *dialect) match(h header, schema *columnar.Schema) (layout, error) {
+	if h.inOrder {
+		l := layout{fields: make([]int, len(schema.Columns))}
+		for i, c := range schema.Columns {
+			l.fields[i] = i
+			l.names = append(l.names, c.Name)
+		}
+		return l, nil
 	}
-	var missing []string
-	for c, column := range columns {
-		i := slices.Index(h.names, column.Name)
+	l := layout{fields: make([]int, len(h.names)), names: h.names}
+	for i := range l.fields {
+		l.fields[i] = -1
+	}
+	for c, column := range schema.Columns {
+		i := slices.IndexFunc(h.names, func(name string) bool { return d.sameName(name, column.Name) })
 		switch {
 		case i < 0:
-			missing = append(missing, column.Name)
-		case slices.Contains(h.names[i+1:], column.Name):
-			return nil, h.refuse(column.Name, "is twice in the header", "rename one of them in the source")
+			l.absent = append(l.absent, c)
+		case slices.ContainsFunc(h.names[i+1:], func(name string) bool { return d.sameName(name, column.Name) }):
+			return l, h.refuse(column.Name, "is twice in the header",
+				"rename one of them in the source, or give the names: csv: {skip: 1, header: [...]}")
 		default:
-			fields[i] = c
+			l.fields[i] = c
 		}
 	}
-	if len(missing) == 0 {
-		return fields, nil
+	if err := d.checkAbsent(h, schema, l.absent); err != nil {
+		return l, err
 	}
-	if len(h.names) == 0 {
-		return nil, h.refuse("", "the file has no header line", "")
+	return l, d.checkExtra(h, schema, l.fields)
+}
+
+func (d *dialect) checkAbsent(h header, schema *columnar.Schema, absent []int) error {
+	var missing []string
+	for _, c := range absent {
+		if !d.missingNull || schema.Columns[c].Required {
+			missing = append(missing, schema.Columns[c].Name)
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return nil
+	case len(h.names) == 0:
+		return h.refuse("", "the file has no header line", "")
 	}
 	reason := "is not in the header"
 	if len(missing) > 1 {
 		reason += ", nor are " + strings.Join(missing[1:], ", ")
 	}
-	return nil, h.refuse(missing[0], reason, h.adviseOn(missing[0]))
+	return h.refuse(missing[0], reason, d.adviseOn(h, missing[0]))
 }
 
-func (h header) adviseOn(name string) string {
+func (d *dialect) checkExtra(h header, schema *columnar.Schema, fields []int) error {
+	if d.extra == "ignore" || d.extra == "" && !schema.Closed {
+		return nil
+	}
+	if i := slices.Index(fields, -1); i >= 0 {
+		return h.refuse(h.names[i], "is in the header, and no column is declared for it", "declare it, "+advise("extra: ignore"))
+	}
+	return nil
+}
+
+func (d *dialect) adviseOn(h header, name string) string {
+	missing := "; " + advise(`missing: "null"`)
 	if near := format.Nearest(name, h.names); near != "" {
-		return fmt.Sprintf("did you mean %s? Names are compared to the letter", near)
+		if strings.EqualFold(near, name) {
+			return fmt.Sprintf("there is %s: csv: {case: ignore} compares names without their case", near)
+		}
+		return fmt.Sprintf("did you mean %s?", near) + missing
 	}
 	all := strings.Join(h.names, ", ")
 	if len(all) > 200 {
-		return fmt.Sprintf("the header has %d other names", len(h.names))
+		return fmt.Sprintf("the header has %d other names", len(h.names)) + missing
 	}
-	return "the header has " + all
+	return "the header has " + all + missing
 }
 
 func (h header) refuse(column, reason, advice string) error {

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/clinkctl/clinkctl/format"
 )
@@ -9,8 +10,10 @@ import (
 // field is where a field's text lies: b[from:to], without its quotes.
 type field struct {
 	from, to int
+	open     int // where it begins, its quote included
 	quoted   bool
 	doubled  bool // it has doubled quotes
+	escaped  bool // it has escapes
 }
 
 // outcome is how a scan of a field ended.
@@ -26,37 +29,40 @@ const (
 )
 
 // scan reads the field that begins at b[i].
-func (s splitter) scan(b []byte, i int) (f field, next int, how outcome) {
-	if i < len(b) && b[i] == '"' {
-		return s.scanQuoted(b, i)
+func (d *dialect) scan(b []byte, i int) (f field, next int, how outcome) {
+	if !d.simple {
+		return d.scanSlow(b, i)
+	}
+	if d.quote != 0 && i < len(b) && b[i] == d.quote {
+		return d.scanQuoted(b, i)
 	}
 	j := i
-	for j < len(b) && !s.stops[b[j]] {
+	for j < len(b) && !d.stops[b[j]] {
 		j++
 	}
-	f = field{from: i, to: j}
-	if j < len(b) && b[j] == '"' {
+	f = field{from: i, to: j, open: i}
+	if d.quote != 0 && j < len(b) && b[j] == d.quote {
 		return f, j, bareQuote
 	}
-	next, how = s.fieldEnd(b, j)
+	next, how = d.fieldEnd(b, j)
 	return f, next, how
 }
 
-func (s splitter) scanQuoted(b []byte, i int) (f field, next int, how outcome) {
-	f = field{from: i + 1, to: i + 1, quoted: true}
+func (d *dialect) scanQuoted(b []byte, i int) (f field, next int, how outcome) {
+	f = field{from: i + 1, to: i + 1, open: i, quoted: true}
 	for j := i + 1; ; {
-		q := bytes.IndexByte(b[j:], '"')
+		q := bytes.IndexByte(b[j:], d.quote)
 		if q < 0 {
 			return f, len(b), cutOff
 		}
 		j += q + 1
-		if j < len(b) && b[j] == '"' {
+		if j < len(b) && b[j] == d.quote {
 			f.doubled = true
 			j++
 			continue
 		}
 		f.to = j - 1
-		next, how = s.fieldEnd(b, j)
+		next, how = d.fieldEnd(b, j)
 		if how == bareReturn {
 			how = afterQuote
 		}
@@ -65,14 +71,16 @@ func (s splitter) scanQuoted(b []byte, i int) (f field, next int, how outcome) {
 }
 
 // fieldEnd tells what follows the text of a field.
-func (s splitter) fieldEnd(b []byte, j int) (next int, how outcome) {
+func (d *dialect) fieldEnd(b []byte, j int) (next int, how outcome) {
 	switch {
 	case j == len(b):
 		return j, cutOff
-	case b[j] == s.delimiter:
-		return j + 1, delimited
 	case b[j] == '\n':
 		return j + 1, recordOver
+	case b[j] == d.delimiter[0] && bytes.HasPrefix(b[j:], d.delimiter):
+		return j + len(d.delimiter), delimited
+	case b[j] == d.delimiter[0] && bytes.HasPrefix(d.delimiter, b[j:]):
+		return len(b), cutOff // it may be one yet
 	case b[j] != '\r':
 		return j, afterQuote
 	case j+1 == len(b):
@@ -83,56 +91,177 @@ func (s splitter) fieldEnd(b []byte, j int) (next int, how outcome) {
 	return j, bareReturn
 }
 
-// unescaped gives a field's text, with doubled quotes made single, in memory of its own if it had any.
-func (f field) unescaped(b []byte) []byte {
+// scanSlow is scan for every dialect.
+func (d *dialect) scanSlow(b []byte, i int) (f field, next int, how outcome) {
+	begin := i
+	if d.trim {
+		begin = passBlanks(b, i)
+	}
+	if d.quote != 0 && begin < len(b) && b[begin] == d.quote {
+		return d.scanQuotedSlow(b, begin)
+	}
+	f = field{from: begin, open: begin}
+	for j := begin; ; j++ {
+		for j < len(b) && !d.stops[b[j]] {
+			j++
+		}
+		f.to = j
+		if j < len(b) && d.escape != 0 && b[j] == d.escape {
+			f.escaped = true
+			if j++; j == len(b) {
+				return f, j, cutOff
+			}
+			continue
+		}
+		if j < len(b) && d.quote != 0 && b[j] == d.quote {
+			if d.bareQuotes {
+				continue
+			}
+			return f, j, bareQuote
+		}
+		next, how = d.fieldEnd(b, j)
+		if how == afterQuote { // a part of a delimiter, and no delimiter
+			continue
+		}
+		if d.trim {
+			f.to = cutBlanks(b, f)
+		}
+		return f, next, how
+	}
+}
+
+// passBlanks gives the place after spaces and tabs.
+func passBlanks(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// cutBlanks gives the end of an unquoted field without the spaces and tabs behind it.
+func cutBlanks(b []byte, f field) int {
+	for f.to > f.from && (b[f.to-1] == ' ' || b[f.to-1] == '\t') {
+		f.to--
+	}
+	return f.to
+}
+
+func (d *dialect) scanQuotedSlow(b []byte, i int) (f field, next int, how outcome) {
+	f = field{from: i + 1, to: i + 1, open: i, quoted: true}
+	for j := i + 1; j < len(b); j++ {
+		if d.escape != 0 && b[j] == d.escape {
+			f.escaped = true
+			j++
+			continue
+		}
+		if b[j] != d.quote {
+			continue
+		}
+		if j+1 < len(b) && b[j+1] == d.quote {
+			f.doubled = true
+			j++
+			continue
+		}
+		f.to = j
+		after := j + 1
+		if d.trim {
+			after = passBlanks(b, after)
+		}
+		if next, how = d.fieldEnd(b, after); how < bareQuote {
+			return f, next, how
+		}
+		if !d.bareQuotes {
+			return f, after, afterQuote
+		}
+	}
+	return f, len(b), cutOff
+}
+
+// text gives a field's text. Its quotes and escapes are taken away in place.
+func (d *dialect) text(b []byte, f field) []byte {
 	text := b[f.from:f.to]
-	if f.doubled {
-		return bytes.ReplaceAll(text, []byte(`""`), quote)
+	if !f.doubled && !f.escaped {
+		return text
 	}
-	return text
-}
-
-// open gives the place of the field's opening quote, or of its first byte.
-func (f field) open() int {
-	if f.quoted {
-		return f.from - 1
+	w := 0
+	for r := 0; r < len(text); r++ {
+		c := text[r]
+		switch {
+		case f.escaped && c == d.escape && r+1 < len(text):
+			r++
+			c = text[r]
+		case f.doubled && c == d.quote && r+1 < len(text) && text[r+1] == d.quote:
+			r++
+		}
+		text[w] = c
+		w++
 	}
-	return f.from
+	return text[:w]
 }
-
-const adviceQuote = `a field that holds a quote must be quoted as a whole, and each quote in it doubled`
 
 // fault makes the error of a scan that ended with one, in a record of b that begins at start.
-func fault(how outcome, start, at int) *format.DataError {
+func (d *dialect) fault(b []byte, f field, how outcome, start, at int) *format.DataError {
 	e := &format.DataError{Offset: int64(at), Start: int64(start)}
+	whole := fmt.Sprintf("a field that holds %c must be quoted as a whole, and each %c in it doubled", d.quote, d.quote)
 	switch how {
 	case bareQuote:
-		e.Reason, e.Advice = "a quote in a field that does not begin with one", adviceQuote
+		e.Reason, e.Advice = "has a quote, and does not begin with one", whole+", "+advise("bare_quotes: keep")
+		e.Value = string(b[f.from:min(at+1, len(b))])
 	case bareReturn:
 		e.Reason, e.Advice = "a carriage return that is not part of a line end", "quote the field, or end the file's lines with LF or CRLF"
 	case afterQuote:
-		e.Reason, e.Advice = "text after the closing quote of a field", adviceQuote+"; or an earlier quote is unmatched"
+		e.Reason, e.Advice = "has text after its closing quote", whole+"; or an earlier quote is unmatched; "+advise("bare_quotes: keep")
+		if bytes.IndexByte(b[f.open:min(at, len(b))], '\n') >= 0 { // most likely it was never meant to be closed there
+			return d.unmatched(b, f, start)
+		}
+		e.Value = string(b[f.open:min(at+16, len(b))])
 	default:
-		e.Reason, e.Advice = "the record does not end", adviceQuote
+		return d.unmatched(b, f, start)
 	}
 	return e
 }
 
-// Unfinished is as format.Unfinished has it. Of a field that does not end, or ends in the middle of a line, it gives the
-// opening quote.
+// unmatched makes the error of a quote that opens a field which does not end as a field must.
+func (d *dialect) unmatched(b []byte, f field, start int) *format.DataError {
+	line, _, _ := bytes.Cut(b[f.open:min(f.open+200, len(b))], lineFeed)
+	return &format.DataError{Offset: int64(f.open), Start: int64(start), Value: string(line),
+		Reason: "begins with a quote that opens a field which does not end as a field must",
+		Advice: "double the quotes in quoted fields; where quotes are only text: csv: {quote: none}, or {bare_quotes: keep}"}
+}
+
+// tooLong makes the error of a field beyond the cap.
+func (d *dialect) tooLong(b []byte, f field, start int) *format.DataError {
+	line, _, _ := bytes.Cut(b[f.open:min(f.open+200, len(b))], lineFeed)
+	e := &format.DataError{Offset: int64(f.open), Start: int64(start), Value: string(line), Reason: fmt.Sprintf("begins a field of more than %d bytes", d.maxField)}
+	if f.quoted {
+		e.Advice = "its quote may be unmatched; "
+	}
+	if d.maxField < format.MaxRecord {
+		e.Advice += advise("max_field: 256MiB")
+	}
+	return e
+}
+
+// Unfinished is as format.Unfinished has it. Of a field that does not end it gives the opening quote. A record with another fault
+// may end yet, and is for the decoder to see, unless it is too long for that.
 func (s splitter) Unfinished(b []byte, whole bool) *format.DataError {
-	start := skipBlank(b, 0)
+	return s.unfinished(b, whole, whole || len(b) > s.maxField)
+}
+
+// unfinished gives what is wrong with a record: that a field is too long; if whole, that it does not end; if all, any fault.
+func (s splitter) unfinished(b []byte, whole, all bool) *format.DataError {
+	start := s.skipBlank(b, 0)
 	for i := start; ; {
 		f, next, how := s.scan(b, i)
 		switch {
+		case how == cutOff && next-f.open > s.maxField:
+			return s.tooLong(b, f, start)
 		case how == delimited:
 			i = next
-		case how == afterQuote, how == cutOff && f.quoted && whole:
-			e := fault(how, start, f.open())
-			e.Reason = "this quote opens a field that does not end as a field must"
-			return e
-		case how == bareQuote:
-			return fault(how, start, next)
+		case how == cutOff && f.quoted && whole:
+			return s.unmatched(b, f, start)
+		case (how == bareQuote || how == afterQuote) && all:
+			return s.fault(b, f, how, start, next)
 		default:
 			return nil // it may end yet, or is for the decoder to see
 		}

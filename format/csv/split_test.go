@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/clinkctl/clinkctl/format"
 )
 
 // naive is the splitter as a child would write it: the ends of all whole records of b.
@@ -20,12 +22,14 @@ func naive(b []byte) (ends []int) {
 	return ends
 }
 
+var plainDialect = readDialect(format.ReadOptions("csv", nil))
+
 func naiveRows(b []byte, max int) (end, rows int) {
 	for _, e := range naive(b) {
 		if rows == max {
 			break
 		}
-		if !blank(b[end:e]) {
+		if plainDialect.noRecord(b[:e], end) == 0 {
 			rows++
 		}
 		end = e
@@ -63,7 +67,7 @@ func checkSplitter(t interface {
 	Fatalf(string, ...any)
 }, b []byte, max int) {
 	t.Helper()
-	s := splitter{}
+	s := splitter{plainDialect}
 	ends := naive(b)
 	last := 0
 	if len(ends) > 0 {

@@ -77,11 +77,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"too many fields", "a:int64 b:string", "a,b\n1,x\n2,y,z,\n", 8, 8, "", "", "4 fields, and the header has 2"},
 		{"too many fields, values of other types", "a:int64 b:int64", "a,b\nx,1,2\n", 4, 4, "", "", "3 fields, and the header has 2"},
 		{"a doubled quote before too many fields", "a:int64", "a\n\"x\"\"\",\"y\"\"z\"\n", 2, 2, "", "", "2 fields, and the header has 1"},
-		{"too many fields, then a bare quote", "a:string", "a\n1,2,x\"\n", 7, 2, "", "", "a quote in a field"},
+		{"too many fields, then a bare quote", "a:string", "a\n1,2,x\"\n", 7, 2, "", `"`, "has a quote"},
 		{"a wrong value, then a bare quote", "a:int64 b:string", "a,b\nx,2\"\n", 4, 4, "a", "x", "is not an int64"},
-		{"bare quote", "a:string b:string", "a,b\n1,x\n2,y\"z\"\n", 11, 8, "", "", "a quote in a field"},
-		{"text after a closing quote", "a:string b:string", "a,b\n1,x\n\"2\"x,y\n", 11, 8, "", "", "text after the closing quote"},
-		{"lone CR", "a:string b:string", "a,b\n1,x\ry\n", 7, 4, "", "", "a carriage return"},
+		{"bare quote", "a:string b:string", "a,b\n1,x\n2,y\"z\"\n", 11, 8, "b", "y\"", "has a quote"},
+		{"text after a closing quote", "a:string b:string", "a,b\n1,x\n\"2\"x,y\n", 11, 8, "a", "\"2\"x,y\n", "has text after its closing quote"},
+		{"lone CR", "a:string b:string", "a,b\n1,x\ry\n", 7, 4, "b", "", "a carriage return"},
 		{"not UTF-8", "a:string b:string", "a,b\n1,x\n2,caf\xe9 y\n", 13, 8, "b", "caf\xe9 y", "is not UTF-8"},
 		{"UTF-8 of a surrogate", "a:string", "a\nx\xed\xa0\x80\n", 3, 2, "a", "x\xed\xa0\x80", "is not UTF-8"},
 		{"not UTF-8 after doubled quotes", "a:string", "a\n\"\"\"\"\"x\xff\"\n", 8, 2, "a", "\"\"\"\"x\xff", "is not UTF-8"},
@@ -92,7 +92,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no header", "a:string", "", 0, 0, "", "", "no header line"},
 		{"only blank lines", "a:string", "\n\r\n", 3, 3, "", "", "no header line"},
 		{"NUL in the header", "a:string", "a\x00,\x00b\x00\n", 1, 0, "", "", "NUL byte"},
-		{"unmatched in the header", "a:string", "a,\"b\n1,2\n", 2, 0, "", "", "header: this quote opens"},
+		{"unmatched in the header", "a:string", "a,\"b\n1,2\n", 2, 0, "", `"b`, "(in the header) begins with a quote"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := formattest.Decode(mustNew(t, nil), formattest.ParseSchema(test.schema), []byte(test.file))
@@ -126,13 +126,25 @@ func TestOptions(t *testing.T) {
 	}{
 		{map[string]any{"delimiter": ";", "null": `\N`}, nil},
 		{nil, nil},
-		{map[string]any{"delimter": ";", "nul": "x", "zzz": 1}, []string{"delimter is unknown; did you mean delimiter?", "nul is unknown; did you mean null?", "zzz is unknown: there are delimiter, null"}},
-		{map[string]any{"delimiter": ";;"}, []string{"delimiter must be one ASCII character"}},
-		{map[string]any{"delimiter": "\""}, []string{"delimiter must be one ASCII character"}},
-		{map[string]any{"delimiter": ""}, []string{"delimiter must be one ASCII character"}},
-		{map[string]any{"delimiter": "·"}, []string{"delimiter must be one ASCII character"}},
+		{map[string]any{"delimter": ";", "nulll": "x", "zzz": 1}, []string{"delimter is unknown; did you mean delimiter?", "nulll is unknown; did you mean null?", "zzz is unknown: there are delimiter, quote"}},
+		{map[string]any{"delimiter": ";;"}, []string{"delimiter must be one character"}},
+		{map[string]any{"delimiter": "\""}, []string{"quote is the character of delimiter, too"}},
+		{map[string]any{"delimiter": ""}, []string{"delimiter must be one character"}},
+		{map[string]any{"delimiter": "·"}, nil},
+		{map[string]any{"delimiter": `\t`}, nil},
+		{map[string]any{"quote": "''"}, []string{"quote must be one ASCII character"}},
+		{map[string]any{"quote": "none", "escape": `\`, "comment": "#"}, nil},
+		{map[string]any{"comment": "#", "escape": "#"}, []string{"comment is the character of escape, too"}},
+		{map[string]any{"trim": true, "delimiter": "\t"}, []string{"trim takes away what delimits fields"}},
+		{map[string]any{"trim": true, "null": " -"}, []string{"null has spaces around it"}},
+		{map[string]any{"trim": "yes", "skip": -1, "max_field": "1GiB", "missing": "nul"}, []string{"trim is yes, and must be true or false",
+			"skip is -1, and must be from 0", "max_field is 1GiB, and must be from 1 to 268435456", "missing is \"nul\", and can be fail, null; did you mean null?"}},
+		{map[string]any{"trim": "true", "skip": "2", "max_field": "1MiB", "header": []any{"a", "b"}, "null": []any{"", "NULL"}}, nil},
+		{map[string]any{"header": []any{"a", "a"}}, []string{"header has a twice"}},
+		{map[string]any{"header": []any{"a", 1}, "null": []any{nil}}, []string{"header has 1, and must be a text", "null has <nil>"}},
+		{map[string]any{"header": "x"}, []string{"header is x, and must be true or false"}},
 		{map[string]any{"null": "a,b"}, []string{"null cannot stand unquoted"}},
-		{map[string]any{"delimiter": 7, "null": 0}, []string{"delimiter is 7, and must be a text", "null is 0, and must be a text"}},
+		{map[string]any{"delimiter": 7, "null": 0}, []string{"delimiter is 7, and must be a text", "null has 0, and must be a text or a list of texts"}},
 	} {
 		f, err := Kind().New(test.options)
 		if len(test.errs) == 0 {
@@ -216,7 +228,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(schema.Columns) == 1 && len(f.null) == 0 && b.Columns[0].Nulls > 0 {
+		if len(schema.Columns) == 1 && len(f.nulls[0]) == 0 && b.Columns[0].Nulls > 0 {
 			return // refused
 		}
 		file, err := formattest.Encode(f, format.Target{Schema: schema}, b)

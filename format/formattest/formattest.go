@@ -3,6 +3,7 @@
 package formattest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,14 +13,22 @@ import (
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/format/jsontext"
 )
 
-// Types are the types that there are, decimals in several widths.
-var Types = []columnar.Type{
-	{Kind: columnar.Bool}, {Kind: columnar.Int64}, {Kind: columnar.Float64}, {Kind: columnar.Date}, {Kind: columnar.Timestamp},
-	{Kind: columnar.String}, {Kind: columnar.Decimal, Precision: 5, Scale: 2}, {Kind: columnar.Decimal, Precision: 18},
-	{Kind: columnar.Decimal, Precision: 18, Scale: 18}, {Kind: columnar.Decimal, Precision: 19, Scale: 4},
-	{Kind: columnar.Decimal, Precision: 38}, {Kind: columnar.Decimal, Precision: 38, Scale: 38},
+// Types are the types that there are, decimals in several widths, and some that are nested.
+var Types = types("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "date", "time",
+	"timestamp", "timestamptz", "string", "binary", "uuid", "json", "decimal(5,2)", "decimal(18,0)", "decimal(18,18)", "decimal(19,4)",
+	"decimal(38,0)", "decimal(38,38)", "list<int64>", "list<list<string>>", "struct<a:int64,b:list<struct<c:string,d:decimal(20,2)>>>")
+
+func types(names ...string) []columnar.Type {
+	var all []columnar.Type
+	for _, name := range names {
+		t, err := columnar.ParseType(name)
+		must(err)
+		all = append(all, t)
+	}
+	return all
 }
 
 const nines = "99999999999999999999999999999999999999"
@@ -32,6 +41,41 @@ func Corpus(t columnar.Type) []string {
 	case columnar.Int64:
 		return []string{"0", "-1", "7", "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296",
 			"9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808"}
+	case columnar.Int8:
+		return []string{"0", "-1", "127", "-128"}
+	case columnar.Int16:
+		return []string{"0", "-1", "32767", "-32768"}
+	case columnar.Int32:
+		return []string{"0", "-1", "2147483647", "-2147483648"}
+	case columnar.Uint8:
+		return []string{"0", "1", "127", "128", "255"}
+	case columnar.Uint16:
+		return []string{"0", "1", "32767", "32768", "65535"}
+	case columnar.Uint32:
+		return []string{"0", "1", "2147483647", "2147483648", "4294967295"}
+	case columnar.Uint64:
+		return []string{"0", "1", "9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615"}
+	case columnar.Float32:
+		return []string{"0", "-0", "1", "0.1", "-2.5", "1e-45", "1.1754944e-38", "3.4028235e+38", "16777216", "1e+21", "1e-07", "0.3"}
+	case columnar.Time:
+		return []string{"00:00:00", "23:59:59.999999", "12:30:00.000001", "01:02:03"}
+	case columnar.TimestampTZ:
+		return []string{"0001-01-01 00:00:00Z", "9999-12-31 23:59:59.999999Z", "1970-01-01 00:00:00Z", "1969-12-31 23:59:59.999999Z",
+			"2026-03-29 02:30:00Z", "2026-10-25 02:30:00.000001Z"}
+	case columnar.UUID:
+		return []string{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "80000000-0000-0000-0000-000000000001",
+			"f81d4fae-7dec-11d0-a765-00a0c91e6bf6"}
+	case columnar.Binary: // in base64
+		return []string{"", "AA==", "/w==", "AP8KDQ==", "gICA", "YSxiIg=="}
+	case columnar.JSON:
+		return []string{`{}`, `[]`, `0`, `-0`, `"a"`, `true`, `{"a":[1,2.50,null,"x\n\u0041"],"a":1e400}`, `9007199254740993`, `"NULL"`, `""`}
+	case columnar.List:
+		if t.Fields[0].Type.Kind == columnar.List {
+			return []string{`[]`, `[[]]`, `[null]`, `[["a",null,""],[],null,["NULL"]]`, `[["\n,\""]]`}
+		}
+		return []string{`[]`, `[null]`, `[1]`, `[9223372036854775807,null,-9223372036854775808]`, `[1,2,3,4,5,6,7,8,9,10]`}
+	case columnar.Struct:
+		return []string{`{"a":null,"b":null}`, `{"a":1,"b":[]}`, `{"a":-1,"b":[null,{"c":null,"d":null},{"c":"é,\"","d":123456789012345678.90}]}`}
 	case columnar.Float64:
 		return []string{"0", "-0", "1", "0.1", "-2.5", "5e-324", "2.2250738585072014e-308", "1.7976931348623157e+308", "9007199254740992",
 			"100000000000000000000", "1e+21", "1e-07", "0.30000000000000004"}
@@ -128,6 +172,12 @@ func text(t *rapid.T, of columnar.Type) string {
 		return rapid.SampledFrom(corpus[:min(len(corpus), 24)]).Draw(t, "value") // the long text aside
 	}
 	switch of.Kind {
+	case columnar.Uint64:
+		return strconv.FormatUint(rapid.Uint64().Draw(t, "uint64"), 10)
+	case columnar.Float32:
+		return string(columnar.AppendFloat32(nil, rapid.Float32().Filter(func(v float32) bool { return format.IsFinite(float64(v)) }).Draw(t, "float32")))
+	case columnar.Binary:
+		return base64.StdEncoding.EncodeToString(rapid.SliceOf(rapid.Byte()).Draw(t, "binary"))
 	case columnar.Int64:
 		return strconv.FormatInt(rapid.Int64().Draw(t, "int64"), 10)
 	case columnar.Float64:
@@ -148,7 +198,22 @@ func text(t *rapid.T, of columnar.Type) string {
 
 // Add appends a value to column c of a batch.
 func Add(b *columnar.Batch, c int, t columnar.Type, text string) {
-	if t.Kind == columnar.String {
+	if t.Kind == columnar.Binary {
+		data, err := base64.StdEncoding.DecodeString(text)
+		must(err)
+		text = string(data)
+	}
+	if t.Kind.Nested() {
+		from := len(b.Data)
+		b.Data = append(b.Data, text...)
+		columns := make([]columnar.Column, c+1)
+		columns[c] = columnar.Column{Name: "value", Type: t}
+		if err := jsontext.NewDecoder(columns, jsontext.Policy{}).Value(b, c, from, len(b.Data)); err != nil {
+			panic(err)
+		}
+		return
+	}
+	if t.Kind.Spans() {
 		b.Columns[c].AddSpan(columnar.Span{Off: uint32(len(b.Data)), Len: uint32(len(text))})
 		b.Data = append(b.Data, text...)
 		return
@@ -181,29 +246,68 @@ func Rows(schema *columnar.Schema, b *columnar.Batch) [][]string {
 	}
 	for c, column := range schema.Columns {
 		v := &b.Columns[c]
-		next, nulls := 0, 0
+		check(column, v, b.Rows)
+		cursor := columnar.NewCursor(v, column.Type)
 		for row := range rows {
-			if v.Valid[row] == 0 {
-				nulls++
-				rows[row] = append(rows[row], "NULL")
-				continue
-			}
-			var text []byte
-			if column.Type.Kind == columnar.String {
-				text = b.Bytes(v.Str[next])
-			} else {
-				var err error
-				text, err = v.Append(nil, column.Type, next)
-				must(err)
-			}
-			next++
-			rows[row] = append(rows[row], strconv.Quote(string(text)))
-		}
-		if values := len(v.Bool) + len(v.I64) + len(v.I128) + len(v.I32) + len(v.F64) + len(v.Str); len(v.Valid) != b.Rows || nulls != v.Nulls || next != values {
-			panic(fmt.Sprintf("column %s: %d rows of %d, %d NULL of %d, %d values of %d", column.Name, len(v.Valid), b.Rows, v.Nulls, nulls, values, next))
+			rows[row] = append(rows[row], show(b, cursor))
 		}
 	}
 	return rows
+}
+
+// show gives the text of the row that a cursor passes next.
+func show(b *columnar.Batch, cursor *columnar.Cursor) string {
+	if cursor.IsNull() {
+		cursor.Skip()
+		return "NULL"
+	}
+	t, v := cursor.Type(), cursor.Vector()
+	var text []byte
+	var err error
+	switch {
+	case t.Kind.Nested():
+		text, err = (&jsontext.Encoder{NonFinite: format.NonFiniteString}).Append(nil, b, cursor)
+		must(err)
+		return strconv.Quote(string(text))
+	case t.Kind == columnar.Binary:
+		i, _ := cursor.Next()
+		text = base64.StdEncoding.AppendEncode(nil, b.Bytes(v.Str[i]))
+	case t.Kind.Spans():
+		i, _ := cursor.Next()
+		text = b.Bytes(v.Str[i])
+	default:
+		i, _ := cursor.Next()
+		text, err = v.Append(nil, t, i)
+		must(err)
+	}
+	return strconv.Quote(string(text))
+}
+
+// check panics on a vector that does not have so many rows, and as many values as it says.
+func check(column columnar.Column, v *columnar.Vector, rows int) {
+	nulls := 0
+	for _, valid := range v.Valid {
+		if valid == 0 {
+			nulls++
+		}
+	}
+	values := len(v.Bool) + len(v.I64) + len(v.I128) + len(v.I32) + len(v.F32) + len(v.F64) + len(v.Str) + len(v.Len)
+	kids := rows - nulls
+	switch column.Type.Kind {
+	case columnar.Struct:
+		values = kids
+	case columnar.List:
+		kids = 0
+		for _, n := range v.Len {
+			kids += int(n)
+		}
+	}
+	if len(v.Valid) != rows || nulls != v.Nulls || values != rows-nulls {
+		panic(fmt.Sprintf("column %s: %d rows of %d, %d NULL of %d, %d values of %d", column.Name, len(v.Valid), rows, v.Nulls, nulls, values, rows-nulls))
+	}
+	for i, f := range column.Type.Fields {
+		check(f, &v.Kids[i], kids)
+	}
 }
 
 // Encode gives the file that a format makes of batches.

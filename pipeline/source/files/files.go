@@ -54,6 +54,8 @@ type layout interface {
 	// head gives what stands before the first record, and checks that the plan's columns are there. first is nil for the
 	// first file.
 	head(ctx context.Context, f file, first []byte) ([]byte, error)
+	// copied gives what of a head is written above records that are copied unparsed.
+	copied(head []byte) []byte
 	// size is about how many bytes a range takes in its file.
 	size(f file, r runstate.Range) int64
 	// infer gives the columns of the files.

@@ -51,7 +51,7 @@ func (s *source) Head(ctx context.Context) (first []byte, err error) {
 			first = head
 		}
 	}
-	return first, nil
+	return s.copied(first), nil
 }
 
 // Infer is as pipeline.Source has it.

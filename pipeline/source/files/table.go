@@ -83,6 +83,8 @@ func (t table) head(ctx context.Context, f file, _ []byte) (_ []byte, err error)
 	return []byte{}, r.Close()
 }
 
+func (table) copied([]byte) []byte { return nil }
+
 // size takes all rows of a split's file for equally large.
 func (t table) size(f file, r runstate.Range) int64 {
 	var rows int64

@@ -149,16 +149,17 @@ func (t text) head(ctx context.Context, f file, first []byte) ([]byte, error) {
 	if _, err := t.format.NewDecoder(format.Reading{Schema: t.projection.Read, Head: head}); err != nil {
 		return nil, t.located(ctx, f, err)
 	}
-	clean := t.format.CopyHead(head)
-	if first != nil && len(t.plan.Columns) == 0 && !t.format.SameHead(first, clean) {
+	if first == nil {
+		first = head
+	}
+	if len(t.plan.Columns) == 0 && !t.format.SameHead(first, head) {
 		return nil, &format.DataError{File: f.Path, Line: 1, Value: string(bytes.TrimSpace(head)), Advice: "declare the columns, or export the files apart",
 			Reason: fmt.Sprintf("is not the header of %s, and records are copied unparsed", t.print.Files[0].Path)}
 	}
-	if clean == nil {
-		clean = []byte{}
-	}
-	return clean, nil
+	return append([]byte{}, head...), nil
 }
+
+func (t text) copied(head []byte) []byte { return t.format.CopyHead(head) }
 
 // headBytes reads what stands before a file's first record, which must be what was there when the run was begun.
 func (t text) headBytes(ctx context.Context, f file) ([]byte, error) {

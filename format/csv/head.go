@@ -50,6 +50,9 @@ func (f *Format) Head(start []byte, whole bool) (int, error) {
 		e.Reason = "(in the header) " + e.Reason
 		return 0, e
 	}
+	if whole {
+		return 0, &format.DataError{Offset: int64(from), Start: int64(from), Reason: "the header does not end"}
+	}
 	return 0, f.short(start[from:])
 }
 

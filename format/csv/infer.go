@@ -3,23 +3,35 @@ package csv
 import (
 	"bytes"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
 )
 
-// NewSampler makes a sampler. The columns are the names of all headers, in the order in which they come first.
-func (f *Format) NewSampler() format.Sampler { return &sampler{format: f, index: map[string]int{}} }
+// NewSampler makes a sampler. The columns are the names of all headers, in the order in which they come first. In files that have
+// none, and are given none, they are the fields of the first record: column1, column2 and so on.
+func (f *Format) NewSampler() format.Sampler {
+	return &sampler{decoder: decoder{splitter: f.splitter}, format: f, byName: map[string]int{}}
+}
 
-// sampler looks at the fields of records.
+// sampler looks at the fields of records. How much it keeps depends on their names, not on how many there are.
 type sampler struct {
-	format *Format
-	names  []string
-	index  map[string]int // of names
-	seen   []format.Guess
-	kept   format.Names
-	fields []int // of the file at hand: which name each field has
-	number bool  // the file has no names, and its first record is still to come: its fields are numbered
+	decoder // whose layout is that of the file at hand: each field is of a column
+	format  *Format
+	file    int // number of the file at hand
+	columns []guessed
+	byName  map[string]int // of columns, by key
+	kept    format.Names
+	inOrder bool // the file at hand has no names
+}
+
+// guessed is a column.
+type guessed struct {
+	name  string
+	file  int // number of the last file that has it
+	guess format.Guess
 }
 
 // AddHead is as format.Sampler has it. Names that are twice, or empty, are refused: nobody could ask for them.
@@ -28,53 +40,68 @@ func (s *sampler) AddHead(head []byte) error {
 	if err != nil {
 		return err
 	}
-	s.number = h.inOrder && len(s.names) == 0
+	s.inOrder = h.inOrder
 	if h.inOrder {
 		return nil
 	}
-	s.fields = s.fields[:0]
+	return s.name(h)
+}
+
+// name finds, or makes, the column of each name.
+func (s *sampler) name(h header) error {
+	const advice = "give the names: csv: {skip: 1, header: [...]}"
+	s.file++
+	s.layout = layout{names: h.names, fields: s.fields[:0]}
 	for i, name := range h.names {
 		if name == "" {
-			return h.refuse(fmt.Sprint(i+1), "has no name in the header", "give the names: csv: {skip: 1, header: [...]}, or declare the columns")
+			return h.refuse(fmt.Sprint(i+1), "has no name in the header", advice)
 		}
-		at, err := s.name(h, name)
-		if err != nil {
-			return err
+		c, ok := s.column(name)
+		if !ok {
+			return format.TooMany(int64(h.from), name)
 		}
-		for _, other := range s.fields {
-			if other == at {
-				return h.refuse(name, "is twice in the header", "give the names: csv: {skip: 1, header: [...]}, or declare the columns")
-			}
+		if s.columns[c].file == s.file {
+			return h.refuse(name, "is twice in the header", "rename one of them in the source, or "+advice)
 		}
-		s.fields = append(s.fields, at)
+		s.columns[c].file = s.file
+		s.fields = append(s.fields, c)
 	}
 	return nil
 }
 
-// name gives the number of a name.
-func (s *sampler) name(h header, name string) (int, error) {
-	if i, ok := s.index[name]; ok {
-		return i, nil
+// column gives the number of the column of a name; false if it is new and there is no room for it.
+func (s *sampler) column(name string) (int, bool) {
+	key := name
+	if s.ignoreCase {
+		key = folded(name)
 	}
-	for i, other := range s.names {
-		if s.format.sameName(name, other) {
-			return i, nil
+	c, ok := s.byName[key]
+	if !ok {
+		if !s.kept.Add(name) {
+			return 0, false
 		}
+		c = len(s.columns)
+		s.byName[key], s.columns = c, append(s.columns, guessed{name: name})
 	}
-	if !s.kept.Add(name) {
-		return 0, format.TooMany(int64(h.from), name)
-	}
-	s.index[name] = len(s.names)
-	s.names, s.seen = append(s.names, name), append(s.seen, format.Guess{})
-	return len(s.names) - 1, nil
+	return c, true
 }
 
-// Sample is as format.Sampler has it. Records that a decoder refuses are refused, unless they are left for it to reject.
+// folded is the same for names that strings.EqualFold finds equal, and for no others.
+func folded(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, name)
+}
+
+// Sample is as format.Sampler has it. NUL bytes, and what is not UTF-8, it leaves to the decoder.
 func (s *sampler) Sample(chunk []byte, at int64) error {
-	var first *format.DataError
-	f := s.format
-	for i := f.skipBlank(chunk, 0); i < len(chunk); i = f.skipBlank(chunk, i) {
-		end := f.endIn(chunk, i)
+	var first error
+	for i := s.skipBlank(chunk, 0); i < len(chunk); i = s.skipBlank(chunk, i) {
+		end := s.end(chunk, i) // before quotes are taken away
 		if err := s.record(chunk, i); err != nil && first == nil {
 			err.Offset += at
 			err.Start += at
@@ -82,46 +109,76 @@ func (s *sampler) Sample(chunk []byte, at int64) error {
 		}
 		i = end
 	}
-	if first != nil {
-		return first
+	return first
+}
+
+// record looks at the record that begins at b[start], if a decoder does not refuse it.
+func (s *sampler) record(b []byte, start int) *format.DataError {
+	n, err := s.fieldsOf(b, start)
+	if err != nil {
+		return err
+	}
+	if s.inOrder && len(s.columns) == 0 {
+		if err := s.number(n, start); err != nil {
+			return err
+		}
+	}
+	if s.isRagged(n) {
+		return s.ragged(b, start, n, start, recordOver)
+	}
+	i := start
+	for k := range min(n, len(s.fields)) {
+		f, next, _ := s.scan(b, i)
+		if f.quoted || !s.isNull(b[f.from:f.to]) {
+			s.columns[s.fields[k]].guess.Add(s.withPoint(s.text(b, f)))
+		}
+		i = next
 	}
 	return nil
 }
 
-// record looks at the record that begins at b[start].
-func (s *sampler) record(b []byte, start int) *format.DataError {
-	f := s.format
+// fieldsOf counts the fields of the record that begins at b[start].
+func (s *sampler) fieldsOf(b []byte, start int) (int, *format.DataError) {
 	i := start
-	for k := 0; ; k++ {
-		field, next, how := f.scan(b, i)
-		if how > recordOver {
-			return f.fault(b, field, how, start, next)
+	for n := 1; ; n++ {
+		f, next, how := s.scan(b, i)
+		var err *format.DataError
+		switch {
+		case how > recordOver:
+			err = s.fault(b, f, how, start, next)
+		case f.to-f.from > s.maxField:
+			err = s.tooLong(b, f, start)
+		case how == recordOver:
+			return n, nil
 		}
-		if s.number {
-			at, err := s.name(header{}, fmt.Sprintf("column%d", k+1))
-			if err != nil {
-				return &format.DataError{Offset: int64(start), Start: int64(start), Reason: "has more columns than can be inferred"}
-			}
-			s.fields = append(s.fields, at)
-		}
-		if k < len(s.fields) && (field.quoted || !f.isNull(b[field.from:field.to])) {
-			s.seen[s.fields[k]].Add(f.sampled(f.text(b, field)))
-		}
-		if how == recordOver {
-			s.number = false
-			return s.checkCount(start, k+1)
+		if err != nil {
+			err.Column = s.nameOf(n - 1)
+			return 0, err
 		}
 		i = next
 	}
 }
 
-// sampled gives a field's text as Guess reads numbers: with a point.
-func (d *dialect) sampled(text []byte) []byte {
-	if !d.comma || len(bytes.Trim(text, "0123456789-.,")) > 0 {
+// number makes columns of the n fields of the first record, which begins at start.
+func (s *sampler) number(n, start int) *format.DataError {
+	for k := range n {
+		name := fmt.Sprintf("column%d", k+1)
+		c, ok := s.column(name)
+		if !ok {
+			return format.TooMany(int64(start), name)
+		}
+		s.names, s.fields = append(s.names, name), append(s.fields, c)
+	}
+	return nil
+}
+
+// withPoint gives a text with the point that a number has where the dialect has a comma. One that has a point is no number.
+func (d *dialect) withPoint(text []byte) []byte {
+	if !d.comma || len(bytes.Trim(text, "-0123456789,.")) > 0 {
 		return text
 	}
 	if bytes.IndexByte(text, '.') >= 0 {
-		return nil // no number of this dialect, and nothing that is to be taken for one
+		return nil
 	}
 	if i := bytes.IndexByte(text, ','); i >= 0 {
 		text[i] = '.'
@@ -129,20 +186,11 @@ func (d *dialect) sampled(text []byte) []byte {
 	return text
 }
 
-// checkCount refuses records that a decoder would.
-func (s *sampler) checkCount(start, n int) *format.DataError {
-	if n < len(s.fields) && !s.format.shortRows || n > len(s.fields) && !s.format.longRows {
-		return &format.DataError{Offset: int64(start), Start: int64(start), Reason: fmt.Sprintf("the record has %s, and the header has %d",
-			count(n, "field"), len(s.fields)), Advice: "a field that holds a delimiter or a line end must be quoted"}
-	}
-	return nil
-}
-
 // Columns is as format.Sampler has it.
 func (s *sampler) Columns() []columnar.Column {
-	var columns []columnar.Column
-	for i, name := range s.names {
-		columns = append(columns, columnar.Column{Name: name, Type: s.seen[i].Type()})
+	columns := make([]columnar.Column, len(s.columns))
+	for i := range s.columns {
+		columns[i] = columnar.Column{Name: s.columns[i].name, Type: s.columns[i].guess.Type()}
 	}
 	return columns
 }

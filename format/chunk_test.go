@@ -246,7 +246,7 @@ func TestRecordBeyondTheCap(t *testing.T) {
 		_, err = c.Next(nil, format.Limit{})
 	}
 	var e *format.DataError
-	if !errors.As(err, &e) || e.Start != 4 || !strings.Contains(e.Reason, "larger than 256 MiB") {
+	if !errors.As(err, &e) || e.Start != 4 || !strings.Contains(e.Reason, "more than 67108864 bytes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -68,6 +68,9 @@ func (e *DataError) Error() string {
 	return b.String()
 }
 
+// Shown is the value as the error shows it: cut.
+func (e *DataError) Shown() string { return cut(e.Value) }
+
 func colon(b *strings.Builder) {
 	if b.Len() > 0 {
 		b.WriteString(": ")

@@ -76,6 +76,11 @@ type Text interface {
 	Compression() Compression
 }
 
+// Careful is a Text that can find records in a way that takes longer, so that one which is refused takes fewer others with it.
+type Careful interface {
+	Careful() Text
+}
+
 // Reading is what a decoder is made for.
 type Reading struct {
 	// Schema is the columns to read, by the names that they have in the source. No columns: records are left unparsed, and

@@ -59,7 +59,7 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 			return nil, destinationFailure(s.To, err)
 		}
 		n.sinks = append(n.sinks, sink)
-		n.begun.Sinks = append(n.begun.Sinks, runstate.SinkID{To: s.To, Identity: sink.Identity()})
+		n.begun.Sinks = append(n.begun.Sinks, runstate.SinkID{To: s.To, Identity: sink.Identity(), Rejects: s.Rejects})
 	}
 	if twice := sameIdentity(n.begun.Sinks); twice != "" {
 		return nil, failf(Usage, "", "two sinks lead to one place: %s", twice)

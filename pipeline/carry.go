@@ -232,8 +232,10 @@ func (h *held) emptyToWrite() bool {
 	if h.plan.OnEmpty != EmptyWrite || h.state().Rows() > 0 {
 		return false
 	}
-	for range h.state().Kept() {
-		return false
+	for kept := range h.state().Kept() {
+		if !h.state().Begun.Sinks[kept.Sink].Rejects {
+			return false
+		}
 	}
 	return true
 }

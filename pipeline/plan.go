@@ -22,6 +22,7 @@ type Plan struct {
 	Subtasks    int               `json:"subtasks"`
 	Checkpoint  Checkpoint        `json:"checkpoint"`
 	OnEmpty     OnEmpty           `json:"on_empty"`
+	MaxRejects  int64             `json:"max_rejects,omitempty"` // how many records may be refused and put aside
 	OnPending   OnPending         `json:"on_pending"`
 	ExactlyOnce bool              `json:"exactly_once,omitempty"` // the job asks for it by name
 	CommitWait  Duration          `json:"commit_wait"`
@@ -98,7 +99,7 @@ func (p Plan) Digest() (string, error) {
 	if p.Infer {
 		p.Columns = nil
 	}
-	p.OnPending, p.CommitWait, p.ExactlyOnce = "", 0, false
+	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects = "", 0, false, 0
 	p.Sinks = slices.Clone(p.Sinks)
 	slices.SortFunc(p.Sinks, func(a, b SinkPlan) int { return cmp.Compare(a.To, b.To) })
 	text, err := json.Marshal(p)
@@ -111,7 +112,7 @@ func (p Plan) Digest() (string, error) {
 // Differences names what differs between two plans that should be one, as `path: ours, theirs` lines.
 func (p Plan) Differences(o Plan) []string {
 	var diff []string
-	p.OnPending, p.CommitWait, p.ExactlyOnce = o.OnPending, o.CommitWait, o.ExactlyOnce
+	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects = o.OnPending, o.CommitWait, o.ExactlyOnce, o.MaxRejects
 	if p.Infer && o.Infer {
 		p.Columns = o.Columns
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -24,6 +25,10 @@ type attempt struct {
 	schema  *columnar.Schema
 	stagers []stage.Stager // by sink
 	exts    []string
+
+	rejects  int          // the sink for records that are refused; -1 if there is none
+	rejected atomic.Int64 // records of kept units, and of those at hand
+	first    atomic.Pointer[format.DataError]
 }
 
 // newReading prepares to stage for every sink. The source is open and checked.
@@ -32,7 +37,9 @@ func (h *held) newReading(ctx context.Context, source Source) (*attempt, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{held: h, source: source, number: len(h.state().Attempts), schema: schema}
+	a := &attempt{held: h, source: source, number: len(h.state().Attempts), schema: schema,
+		rejects: slices.IndexFunc(h.plan.Sinks, func(s SinkPlan) bool { return s.Rejects })}
+	a.rejected.Store(h.state().Rejected())
 	var head []byte
 	if len(schema.Columns) == 0 {
 		if head, err = source.Head(ctx); err != nil {
@@ -40,6 +47,9 @@ func (h *held) newReading(ctx context.Context, source Source) (*attempt, error) 
 		}
 	}
 	for i, s := range h.plan.Sinks {
+		if s.Rejects {
+			head = nil // it is the last one
+		}
 		stager, err := h.engine.stager(s, head, h.sinks[i])
 		if err != nil {
 			return nil, err
@@ -122,6 +132,7 @@ type subtask struct {
 	size   int64         // bytes of source in it
 	from   int64         // of the range at hand, what is before is covered by a unit
 	writer []stage.Writer
+	refuse stage.Writer // of the records that are refused; nil before the first one
 	batch  columnar.Batch
 
 	stopped bool // before all was read
@@ -182,6 +193,9 @@ func (s *subtask) fill(ctx context.Context, reader Reader, r runstate.Range, at 
 	}
 	if err := s.write(ctx); err != nil {
 		return at, reader.Place(ctx, err)
+	}
+	if err := s.putAside(ctx, step.Rejected); err != nil {
+		return at, err
 	}
 	s.held.engine.Progress.Bytes.Add(step.Read)
 	s.size += step.Bytes

@@ -72,8 +72,10 @@ type Result struct {
 	Outcome  runstate.Outcome `json:"outcome,omitempty"` // "" while the run is open
 	Already  bool             `json:"already,omitempty"` // it was committed before this command
 	Rows     int64            `json:"rows"`
-	Handles  int              `json:"artifacts"` // in all sinks
-	Pending  int              `json:"pending"`   // handles that are not finished
+	Rejected int64            `json:"rejected,omitempty"`   // records that were refused, and put aside
+	Rejects  string           `json:"rejects_to,omitempty"` // where they are
+	Handles  int              `json:"artifacts"`            // in all sinks
+	Pending  int              `json:"pending"`              // handles that are not finished
 	Sinks    []string         `json:"sinks,omitempty"`
 	Label    string           `json:"guarantee,omitempty"`
 	Error    string           `json:"error,omitempty"`
@@ -90,7 +92,15 @@ func (r *Result) fill(s *runstate.State) {
 		r.Handles++
 	}
 	for _, sink := range b.Sinks {
+		if sink.Rejects {
+			r.Rejects = sink.To
+			continue
+		}
 		r.Sinks = append(r.Sinks, sink.To)
+	}
+	r.Rejected = s.Rejected()
+	if n := s.Nulled(); n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d values that are not finite were written as null, as the option nonfinite asks", n))
 	}
 	if s.Ended != nil {
 		r.Outcome, r.Pending = s.Ended.Outcome, 0

@@ -178,7 +178,7 @@ func partial(s *runstate.State) error {
 			}
 			rows += h.Rows
 			for _, r := range u.Ranges {
-				missing = append(missing, fmt.Sprintf("bytes %d to %d of %s are not in %s", r.From, r.To, s.Begun.Splits[r.Split].Part, h.Place))
+				missing = append(missing, fmt.Sprintf("%s %d to %d of %s are not in %s", s.Begun.Splits[r.Split].Units(), r.From, r.To, s.Begun.Splits[r.Split].Part, h.Place))
 			}
 		}
 	}

@@ -17,6 +17,9 @@ func (s *subtask) openWriters(ctx context.Context) error {
 	}
 	ckpt := s.held.journal.NextCheckpoint(s.number)
 	for i, stager := range s.stagers {
+		if i == s.rejects {
+			continue
+		}
 		w, err := stager.Open(ctx, runstate.Artifact{Run: s.held.run(), Attempt: s.attempt.number, Sink: i, Subtask: s.number,
 			Checkpoint: ckpt, Ext: s.exts[i]}, s.schema)
 		if err != nil {
@@ -31,6 +34,9 @@ func (s *subtask) openWriters(ctx context.Context) error {
 func (s *subtask) prepare(ctx context.Context) error {
 	if len(s.unit.Ranges) == 0 && len(s.writer) == 0 {
 		return nil
+	}
+	if s.refuse != nil { // last, as its sink is
+		s.writer, s.refuse = append(s.writer, s.refuse), nil
 	}
 	s.unit.Attempt, s.unit.Subtask = s.attempt.number, s.number
 	s.unit.Checkpoint = s.held.journal.NextCheckpoint(s.number)
@@ -64,10 +70,13 @@ func (s *subtask) discard(ctx context.Context) error {
 	for _, h := range s.unit.Handles {
 		errs = append(errs, s.held.sinks[h.Sink].Abort(ctx, h))
 	}
+	if s.refuse != nil {
+		s.writer = append(s.writer, s.refuse)
+	}
 	for _, w := range s.writer {
 		errs = append(errs, w.Discard(ctx))
 	}
-	s.unit, s.writer = runstate.Unit{}, nil
+	s.unit, s.writer, s.refuse = runstate.Unit{}, nil, nil
 	return errors.Join(errs...)
 }
 

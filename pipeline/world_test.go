@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -20,6 +19,8 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/csv"
 	"github.com/clinkctl/clinkctl/format/lines"
+	"github.com/clinkctl/clinkctl/format/ndjson"
+	"github.com/clinkctl/clinkctl/format/parquet"
 	"github.com/clinkctl/clinkctl/pipeline"
 	"github.com/clinkctl/clinkctl/pipeline/source/files"
 	"github.com/clinkctl/clinkctl/publish"
@@ -36,12 +37,14 @@ type world struct {
 	clock  *clock
 	seed   uint64
 	wrap   func(stage.Sink) stage.Sink // may be nil
+	shape  *shape                      // of formats; nil: csv that is copied
 }
 
 const (
 	header = "id,name\n"
 	outA   = "/out/a"
 	outB   = "/out/b"
+	outBad = "/out/bad"
 	state  = "/state"
 )
 
@@ -140,6 +143,14 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 
 // plan is two subtasks, three checkpoints each, two sinks.
 func (w *world) plan() pipeline.Plan {
+	p := w.copied()
+	if w.shape != nil {
+		w.shape.plan(&p)
+	}
+	return p
+}
+
+func (w *world) copied() pipeline.Plan {
 	return pipeline.Plan{
 		Name:    "job",
 		Source:  pipeline.SourcePlan{Path: "/src/*.csv", Format: "csv"},
@@ -198,7 +209,7 @@ func (c catalog) Backend(string) (stage.Backend, error) {
 }
 
 func (c catalog) Format(name string, options map[string]any) (format.Format, error) {
-	for _, k := range []format.Kind{csv.Kind(), lines.Kind()} {
+	for _, k := range []format.Kind{csv.Kind(), lines.Kind(), ndjson.Kind(), parquet.Kind()} {
 		if k.Name == name {
 			return k.New(options)
 		}
@@ -214,6 +225,12 @@ func (c catalog) Sources() pipeline.Sources {
 // staged.
 func (w *world) checkWhole(t *testing.T, rows []string) {
 	t.Helper()
+	if w.shape != nil {
+		rows = w.shape.rows
+		if err := w.whole(outBad, w.shape.bad); w.shape.bad != nil && err != nil {
+			t.Fatalf("%s: %v\n%s", outBad, err, w.tree())
+		}
+	}
 	for _, dir := range []string{outA, outB} {
 		if err := w.whole(dir, rows); err != nil {
 			t.Fatalf("%s: %v\n%s", dir, err, w.tree())
@@ -276,12 +293,10 @@ func (w *world) whole(dir string, rows []string) error {
 			return fmt.Errorf("%s is in no manifest", name)
 		}
 		delete(manifests, name)
-		body, ok := bytes.CutPrefix(text, []byte(header))
-		if !ok {
-			return fmt.Errorf("%s has no header", name)
+		records, err := w.shape.records(name, text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		records := strings.SplitAfter(strings.TrimSuffix(string(body), "\n")+"\n", "\n")
-		records = records[:len(records)-1]
 		if m.Bytes != int64(len(text)) || m.Rows != int64(len(records)) || m.Digest != runstate.DigestOf(text) {
 			return fmt.Errorf("%s is not what its manifest says: %+v", name, m)
 		}
@@ -304,7 +319,7 @@ func (w *world) whole(dir string, rows []string) error {
 func (w *world) staged() []string {
 	fsys := w.mem.Outside()
 	var left []string
-	for _, dir := range []string{outA, outB} {
+	for _, dir := range []string{outA, outB, outBad} {
 		hidden := path.Join(dir, stage.Hidden)
 		names, _ := fsys.List(hidden)
 		for _, name := range names {

@@ -24,6 +24,8 @@ type Manifest struct {
 	Fingerprint string             `json:"fingerprint"` // of the source
 	Columns     []runstate.Column  `json:"columns"`
 	Rows        int64              `json:"rows"`
+	Rejected    int64              `json:"rejected,omitempty"` // records of the run that were refused, and put aside
+	Nulled      int64              `json:"nulled,omitempty"`   // values that are NULL because an option asks for it
 	Bytes       int64              `json:"bytes"`
 	Artifacts   []ManifestArtifact `json:"artifacts"`
 	Lost        []LostArtifact     `json:"lost,omitempty"` // of outcome partial
@@ -33,6 +35,7 @@ type Manifest struct {
 type ManifestArtifact struct {
 	Name   string `json:"name"`
 	Rows   int64  `json:"rows"`
+	Nulled int64  `json:"nulled,omitempty"`
 	Bytes  int64  `json:"bytes"`
 	Digest string `json:"digest"`
 }
@@ -49,6 +52,7 @@ type LostRange struct {
 	Part string `json:"part"`
 	From int64  `json:"from"`
 	To   int64  `json:"to"`
+	Unit string `json:"unit,omitempty"` // "" is bytes
 }
 
 // manifest gives the manifest of a sink, as bytes. It is a pure function of begun, the kept units and what is resolved, so
@@ -68,6 +72,7 @@ func manifest(s *runstate.State, sink int) (runstate.Outcome, []byte, error) {
 			continue
 		}
 		m.Attempts = max(m.Attempts, u.Attempt)
+		m.Rejected += u.Rejected
 		for _, h := range u.Handles {
 			if h.Sink == sink {
 				m.add(s, u.Unit, h)
@@ -79,17 +84,18 @@ func manifest(s *runstate.State, sink int) (runstate.Outcome, []byte, error) {
 }
 
 func (m *Manifest) add(s *runstate.State, u runstate.Unit, h runstate.Handle) {
-	a := ManifestArtifact{Name: h.Name, Rows: h.Rows, Bytes: h.Bytes, Digest: h.Digest}
+	a := ManifestArtifact{Name: h.Name, Rows: h.Rows, Nulled: h.Nulled, Bytes: h.Bytes, Digest: h.Digest}
 	if r := s.Resolved[h.ID()]; r.As == runstate.AsLost {
 		lost := LostArtifact{ManifestArtifact: a, Why: r.Why}
 		for _, r := range u.Ranges {
-			lost.Ranges = append(lost.Ranges, LostRange{s.Begun.Splits[r.Split].Part, r.From, r.To})
+			lost.Ranges = append(lost.Ranges, LostRange{s.Begun.Splits[r.Split].Part, r.From, r.To, s.Begun.Splits[r.Split].Unit})
 		}
 		m.Lost = append(m.Lost, lost)
 		return
 	}
 	m.Artifacts = append(m.Artifacts, a)
 	m.Rows += h.Rows
+	m.Nulled += h.Nulled
 	m.Bytes += h.Bytes
 }
 

@@ -160,8 +160,8 @@ func (s *State) checkPrepared(u *Unit) error {
 		return fmt.Errorf("subtask %d of %d prepared a unit", u.Subtask, s.Attempts[len(s.Attempts)-1].Subtasks)
 	case u.Checkpoint <= s.last[u.Subtask]:
 		return fmt.Errorf("subtask %d prepared checkpoint %d after %d", u.Subtask, u.Checkpoint, s.last[u.Subtask])
-	case u.Rows < 0 || (u.Rows > 0) && len(u.Handles) == 0 || len(u.Ranges) == 0 && u.Rows > 0:
-		return fmt.Errorf("a unit of %d rows has %d ranges and %d handles", u.Rows, len(u.Ranges), len(u.Handles))
+	case u.Rows < 0 || u.Rejected < 0 || u.Rows+u.Rejected > 0 && len(u.Ranges) == 0:
+		return fmt.Errorf("a unit of %d rows, and %d records that were refused, has %d ranges", u.Rows, u.Rejected, len(u.Ranges))
 	}
 	if err := s.checkHandles(u); err != nil {
 		return err
@@ -186,8 +186,26 @@ func (s *State) checkHandles(u *Unit) error {
 		}
 		seen[h.ID()], sinks[h.Sink] = true, true
 	}
-	if len(u.Handles) > 0 && len(sinks) != len(s.Begun.Sinks) {
-		return fmt.Errorf("a unit has handles in %d of %d sinks", len(sinks), len(s.Begun.Sinks))
+	return s.checkSinks(u, sinks)
+}
+
+// checkSinks tells whether a unit has handles where it must. One without rows has them in every sink for rows, or in none of these.
+func (s *State) checkSinks(u *Unit, has map[int]bool) error {
+	inRows := u.Rows > 0
+	for i, id := range s.Begun.Sinks {
+		inRows = inRows || !id.Rejects && has[i]
+	}
+	for i, id := range s.Begun.Sinks {
+		want := inRows
+		if id.Rejects {
+			want = u.Rejected > 0
+		}
+		if has[i] != want {
+			return fmt.Errorf("a unit of %d rows, and %d records that were refused, has handles in %d of %d sinks", u.Rows, u.Rejected, len(has), len(s.Begun.Sinks))
+		}
+	}
+	if u.Rejected > 0 && !slices.ContainsFunc(s.Begun.Sinks, func(id SinkID) bool { return id.Rejects }) {
+		return fmt.Errorf("a unit has %d records that were refused, and the run has no place for them", u.Rejected)
 	}
 	return nil
 }
@@ -338,6 +356,26 @@ func (s *State) Rows() int64 {
 		if !u.Dropped {
 			n += u.Rows
 		}
+	}
+	return n
+}
+
+// Rejected is how many records the kept units have put aside.
+func (s *State) Rejected() int64 {
+	var n int64
+	for _, u := range s.Units {
+		if !u.Dropped {
+			n += u.Rejected
+		}
+	}
+	return n
+}
+
+// Nulled is how many values in the kept units' artifacts are NULL because an option asks for it.
+func (s *State) Nulled() int64 {
+	var n int64
+	for h := range s.Kept() {
+		n += h.Nulled
 	}
 	return n
 }

@@ -16,7 +16,7 @@ import (
 // Records of a run with two splits and two sinks.
 
 func begun() runstate.Record {
-	return runstate.Record{Begun: &runstate.Begun{Journal: 1, Run: token, Job: "job", Key: "k", Plan: json.RawMessage(`{"a":1}`), PlanDigest: "xxh128:00",
+	return runstate.Record{Begun: &runstate.Begun{Journal: runstate.Format, Run: token, Job: "job", Key: "k", Plan: json.RawMessage(`{"a":1}`), PlanDigest: "xxh128:00",
 		Splits: []runstate.Split{{Part: "/a", From: 0, To: 100}, {Part: "/b", From: 10, To: 50}, {Part: "/empty", From: 7, To: 7}},
 		Source: json.RawMessage(`{}`), Fingerprint: "xxh128:01", Columns: []runstate.Column{}, Guarantee: "exactly_once",
 		Sinks: []runstate.SinkID{{To: "/x", Identity: "file:1"}, {To: "/y", Identity: "file:2"}}}}

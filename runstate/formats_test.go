@@ -19,7 +19,7 @@ func TestFormats(t *testing.T) {
 	j, err := runstate.Open(m, dir, runstate.Options{Now: clock, Newest: 7})
 	ok(t, err)
 	ok(t, j.Append(attempt(2, 1)))
-	if j.State().Begun.Journal != 1 || !bytes.HasPrefix(read(t, m, dir+"/journal"), before) {
+	if j.State().Begun.Journal != runstate.Format || !bytes.HasPrefix(read(t, m, dir+"/journal"), before) {
 		t.Fatal("an older journal was made another one")
 	}
 	ok(t, j.Close())
@@ -27,12 +27,12 @@ func TestFormats(t *testing.T) {
 	newer := machine(t)
 	text := read(t, m, dir+"/journal")
 	_, line, _ := bytes.Cut(text[:bytes.IndexByte(text, '\n')], []byte(" "))
-	line = bytes.Replace(line, []byte(`"journal":1`), []byte(`"journal":2`), 1)
+	line = bytes.Replace(line, []byte(`"journal":2`), []byte(`"journal":3`), 1)
 	line = bytes.Replace(line, []byte(`"job"`), []byte(`"of_the_future":{},"job"`), 1)
 	put(t, newer, dir+"/journal", chained(string(line), `{"also":"of the future"}`))
 	for what, err := range map[string]error{"read": readErr(newer), "open": openErr(newer)} {
 		n, is := errors.AsType[*runstate.NewerError](err)
-		if !is || n.Has != 2 || n.Ours != runstate.Format || !strings.Contains(err.Error(), "format 2") || !strings.Contains(err.Error(), "up to 1") {
+		if !is || n.Has != 3 || n.Ours != runstate.Format || !strings.Contains(err.Error(), "format 3") || !strings.Contains(err.Error(), "up to 2") {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}

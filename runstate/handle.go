@@ -10,12 +10,13 @@ type Handle struct {
 	Attempt    int             `json:"attempt"`
 	Subtask    int             `json:"subtask"`
 	Checkpoint int             `json:"checkpoint"`
-	Place      string          `json:"place"`   // destination, for people
-	Rows       int64           `json:"rows"`    // records in it
-	Bytes      int64           `json:"bytes"`   // size when published
-	Digest     string          `json:"digest"`  // <algorithm>:<hex> of its bytes
-	Backend    string          `json:"backend"` // whose payload it is
-	Payload    json.RawMessage `json:"payload"` // the backend's own
+	Place      string          `json:"place"`            // destination, for people
+	Rows       int64           `json:"rows"`             // records in it
+	Nulled     int64           `json:"nulled,omitempty"` // values in it that are NULL because an option asks for it
+	Bytes      int64           `json:"bytes"`            // size when published
+	Digest     string          `json:"digest"`           // <algorithm>:<hex> of its bytes
+	Backend    string          `json:"backend"`          // whose payload it is
+	Payload    json.RawMessage `json:"payload"`          // the backend's own
 }
 
 // ID names a handle within its run.

@@ -11,7 +11,11 @@ import (
 
 // Format is the newest format of journals that this version writes and reads. A journal of an older format is continued in
 // its own.
-const Format = 1
+//
+//	1  the first
+//	2  records that are refused can be put aside; columns can be renamed, cast and made; the positions of a split can be rows, and
+//	   its end unknown
+const Format = 2
 
 // Record is one line of a journal: when it was written, and exactly one of the others.
 type Record struct {
@@ -66,6 +70,7 @@ type Column struct {
 type SinkID struct {
 	To       string `json:"to"`
 	Identity string `json:"identity"`
+	Rejects  bool   `json:"rejects,omitempty"` // it gets the records that are refused, and not the rows
 }
 
 // Split is a piece of the source that can be read again: positions [From, To) of a source's part.
@@ -100,14 +105,15 @@ type Attempt struct {
 	Subtasks int    `json:"subtasks"`
 }
 
-// Unit is what one subtask prepared at one checkpoint: ranges of splits, and their artifact in every sink. A unit whose
-// ranges held no rows has no handles.
+// Unit is what one subtask prepared at one checkpoint: ranges of splits, their artifact in every sink if they held rows, and in the
+// one for rejects if records were refused.
 type Unit struct {
 	Attempt    int      `json:"attempt"`
 	Subtask    int      `json:"subtask"`
 	Checkpoint int      `json:"checkpoint"`
 	Ranges     []Range  `json:"ranges"`
 	Rows       int64    `json:"rows"`
+	Rejected   int64    `json:"rejected,omitempty"` // records that were refused
 	Handles    []Handle `json:"handles"`
 }
 

@@ -86,6 +86,9 @@ func (w *formattedWriter) Prepare(ctx context.Context) (runstate.Handle, error) 
 	if err != nil {
 		return runstate.Handle{}, fmt.Errorf("prepare %s: %w", w.name, err)
 	}
+	if counter, ok := w.encoder.(format.Counter); ok {
+		h.Nulled = counter.Nulled()
+	}
 	if h.Bytes != w.out.size {
 		return runstate.Handle{}, fmt.Errorf("prepare %s: %d bytes were staged of %d written", w.name, h.Bytes, w.out.size)
 	}

@@ -31,6 +31,9 @@ func jobOptions() []option {
 		{"checkpoint.rows", "", "rows in an artifact (default: no bound)"},
 		{"on_pending", "", "undecided runs of the job that died: resume or abort (default resume)"},
 		{"on_empty", "", "a source without rows: skip, write or fail (default skip)"},
+		{"on_bad_row", "", "a record that is refused: fail or reject (default fail: it ends the run)"},
+		{"rejects_to", "", "folder for records that are refused, where on_bad_row is reject"},
+		{"max_rejects", "", "how many records may be refused (default 1000)"},
 		{"commit_wait", "", "how long a destination that does not answer is asked again (default 30s)"},
 		stateOption(), graceOption(),
 	}

@@ -123,7 +123,7 @@ func recordText(r runstate.Record) string {
 	case r.Prepared != nil:
 		u := r.Prepared
 		return fmt.Sprintf("prepared  subtask %d, checkpoint %d of attempt %d: %s, %s, %s", u.Subtask, u.Checkpoint, u.Attempt,
-			plural(u.Rows, "row", "rows"), plural(int64(len(u.Ranges)), "range", "ranges"), plural(int64(len(u.Handles)), "handle", "handles"))
+			plural(u.Rows, "row", "rows")+refusedText(u.Rejected), plural(int64(len(u.Ranges)), "range", "ranges"), plural(int64(len(u.Handles)), "handle", "handles"))
 	case r.Dropped != nil:
 		return fmt.Sprintf("dropped   subtask %d, checkpoint %d: %s", r.Dropped.Subtask, r.Dropped.Checkpoint, r.Dropped.Why)
 	case r.Decided != nil:
@@ -181,4 +181,12 @@ func (a *app) runJournalCheck(cmd *cobra.Command, args []string) error {
 	}
 	_, err = fmt.Fprintln(a.streams.Out, text)
 	return err
+}
+
+// refusedText says how many records were refused, if any were.
+func refusedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d refused)", n)
 }

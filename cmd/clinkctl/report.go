@@ -158,6 +158,9 @@ func describe(text *strings.Builder, r pipeline.Result) {
 	if r.Label != "" && r.Outcome == runstate.Done {
 		fmt.Fprintf(text, "  guarantee: %s\n", r.Label)
 	}
+	if r.Rejected > 0 {
+		fmt.Fprintf(text, "  %s refused, and put aside in %s\n", plural(r.Rejected, "record was", "records were"), r.Rejects)
+	}
 }
 
 func describeAside(text *strings.Builder, aside *pipeline.Aside) {

@@ -52,6 +52,13 @@ func (f *Format) Ext() string { return f.compression.Ext("csv") }
 // Compression is the option of that name.
 func (f *Format) Compression() format.Compression { return f.compression }
 
+// Careful gives the format with records that are found field by field: a quote that stands where none may does not open a field.
+func (f *Format) Careful() format.Text {
+	careful := *f.dialect
+	careful.parity = false
+	return &Format{splitter{&careful}, f.compression}
+}
+
 // noRecord gives the end of the line that b[i] begins if it is no record, being blank or a comment; 0 if it is one, or is not whole.
 func (d *dialect) noRecord(b []byte, i int) int {
 	switch {

@@ -94,6 +94,7 @@ func (d *decoding) job(top *section) *Job {
 	checkpoint.close()
 	source := d.source(top, p)
 	d.sinks(top, p, source)
+	d.rejects(top, p)
 	d.apart(p)
 	p.Name = d.name(top, p)
 	top.close()

@@ -167,6 +167,9 @@ func (d *decoding) isFileName(name string, made format.Format) bool {
 func (d *decoding) apart(p *pipeline.Plan) {
 	for i, s := range p.Sinks {
 		at := sinkPath(i)
+		if s.Rejects {
+			at = "rejects_to"
+		}
 		if s.To == "" {
 			continue
 		}

@@ -50,7 +50,7 @@ func TestProblems(t *testing.T) {
 		want  string // after "orders.yaml:7: <path>: "
 	}{
 		{"nam", "x", "unknown key; did you mean name?"},
-		{"zzzzzzzz", 1, "unknown key: there are checkpoint, commit_wait, grace, guarantee, name, on_empty, on_pending, sinks, source, state, subtasks"},
+		{"zzzzzzzz", 1, "unknown key: there are checkpoint, commit_wait, grace, guarantee, max_rejects, name, on_bad_row, on_empty, on_pending, rejects_to, sinks, source, state, subtasks"},
 		{"source.pth", "x", "unknown key; did you mean path?"},
 		{"checkpoint.row", 1, "unknown key; did you mean rows?"},
 		{"sinks.0.marker", "_SUCCESS", "unknown key: there are csv, format, lines, ndjson, to, written"},
@@ -94,7 +94,7 @@ func TestProblems(t *testing.T) {
 		{"source.format", "csvv", `is "csvv", and can be csv, ndjson, lines, written; did you mean csv?`},
 		{"source.format", "written", "written can be written, and not read; what can be read is csv, ndjson, lines"},
 		{"source.csv", "x", `is the text "x", and must be a mapping (key: value)`},
-		{"source.csv.delimiter", ";;", "csv option delimiter must be one ASCII character, and no quote, line end or NUL"},
+		{"source.csv.delimiter", ";;", "csv option delimiter must be one character, and no line end or NUL"},
 		{"source.csv.delimeter", ";", "csv option delimeter is unknown; did you mean delimiter?"},
 		{"source.ndjson", m{"x": 1}, "are options of ndjson, and the format is csv"},
 		{"source.split_bytes", 0, "is 0, and must be at least 1"},

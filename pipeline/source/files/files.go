@@ -167,6 +167,9 @@ func (s Sources) open(p pipeline.Plan) (*source, error) {
 	if src.projection, err = p.Projection(); err != nil {
 		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: err}
 	}
+	if careful, ok := f.(format.Careful); ok && p.Rejects() {
+		f = careful.Careful()
+	}
 	switch f := f.(type) {
 	case format.Text:
 		src.layout = text{src, f}

@@ -1,0 +1,214 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/runstate"
+)
+
+// shape is a job in other formats than csv that is copied, with what must come of it.
+type shape struct {
+	files map[string]string
+	plan  func(p *pipeline.Plan)
+	rows  []string // of each destination
+	bad   []string // what is put aside; nil: nothing may be
+}
+
+// records gives the records of an artifact, each as a line.
+func (s *shape) records(name string, data []byte) ([]string, error) {
+	plain, compression := format.CutCompression(name)
+	if compression != format.Uncompressed {
+		r, err := compression.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		if data, err = io.ReadAll(r); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case strings.HasSuffix(plain, ".rejects.ndjson"):
+		return rawOf(data)
+	case strings.HasSuffix(plain, ".csv"):
+		body, ok := bytes.CutPrefix(data, []byte(header))
+		if !ok {
+			return nil, errors.New("it has no header")
+		}
+		data = body
+	}
+	records := strings.SplitAfter(strings.TrimSuffix(string(data), "\n")+"\n", "\n")
+	return records[:len(records)-1], nil
+}
+
+// rawOf gives the records that were put aside.
+func rawOf(data []byte) (raw []string, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	for d.More() {
+		var r struct {
+			File, Reason, Raw string
+			Line              int64
+		}
+		if err := d.Decode(&r); err != nil {
+			return nil, err
+		}
+		raw = append(raw, fmt.Sprintf("%s:%d %s\n", r.File, r.Line, r.Raw))
+	}
+	return raw, nil
+}
+
+// idName are the columns of all sources here.
+var idName = []runstate.Column{{Name: "id", Type: "int64"}, {Name: "name", Type: "string"}}
+
+func compressed(t *testing.T, c format.Compression, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := c.NewWriter(&out)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// shapes are jobs in every kind of source and sink.
+func shapes(t *testing.T) map[string]*shape {
+	rows := sourceRows(sweepRows)
+	half := sweepRows / 2
+	text := func(rows []string) string { return header + strings.Join(rows, "") }
+	var objects []string
+	for i := range rows {
+		objects = append(objects, fmt.Sprintf("{\"id\":%d,\"name\":\"name-%d\"}\n", i, i))
+	}
+	sinks := func(p *pipeline.Plan, f, ext string, options map[string]any) {
+		for i := range p.Sinks {
+			p.Sinks[i].Format, p.Sinks[i].Ext, p.Sinks[i].Options = f, ext, options
+		}
+	}
+	return map[string]*shape{
+		"rejects": {
+			files: map[string]string{"1.csv": text(rows[:5]) + "x,bad\n" + strings.Join(rows[5:half], "") + "7\n", "2.csv": header + "y\"\",bad\n" + strings.Join(rows[half:], "")},
+			plan: func(p *pipeline.Plan) {
+				p.Columns, p.MaxRejects = idName, 3
+				sinks(p, "csv", "csv", nil)
+				p.Sinks = append(p.Sinks, pipeline.SinkPlan{To: outBad, Format: "ndjson", Ext: pipeline.RejectsExt, Rejects: true})
+			},
+			rows: rows,
+			bad:  []string{"/src/1.csv:7 x,bad\n", fmt.Sprintf("/src/1.csv:%d 7\n", half+3), "/src/2.csv:2 y\"\",bad\n"},
+		},
+		"compressed csv": {
+			files: map[string]string{"1.csv.gz": compressed(t, format.Gzip, text(rows[:half])), "2.csv.gz": compressed(t, format.Gzip, text(rows[half:]))},
+			plan: func(p *pipeline.Plan) {
+				p.Source.Path = "/src/*.csv.gz"
+				p.Columns = idName
+				sinks(p, "csv", "csv.zst", map[string]any{"compression": "zstd"})
+			},
+			rows: rows,
+		},
+		"csv inferred to ndjson": {
+			files: map[string]string{"1.csv": text(rows[:half]), "2.csv": text(rows[half:])},
+			plan: func(p *pipeline.Plan) {
+				p.Infer = true
+				sinks(p, "ndjson", "ndjson", nil)
+			},
+			rows: objects,
+		},
+		"compressed ndjson to csv": {
+			files: map[string]string{"1.ndjson.zst": compressed(t, format.Zstd, strings.Join(objects, ""))},
+			plan: func(p *pipeline.Plan) {
+				p.Source = pipeline.SourcePlan{Path: "/src/*.ndjson.zst", Format: "ndjson"}
+				p.Columns = idName
+				sinks(p, "csv", "csv", nil)
+			},
+			rows: rows,
+		},
+	}
+}
+
+// newShaped makes a machine for a shape.
+func newShaped(t *testing.T, seed uint64, s *shape) *world {
+	t.Helper()
+	w := newWorld(t, seed, 0)
+	out := w.mem.Outside()
+	for _, name := range []string{"/src/1.csv", "/src/2.csv"} {
+		must(t, out.Remove(name))
+	}
+	must(t, mkdirAll(out, outBad))
+	for name, text := range s.files {
+		must(t, write(out, "/src/"+name, text))
+	}
+	w.shape = s
+	return w
+}
+
+// TestCrashInEveryShape is TestCrashAtEveryOperation for the other formats, with one number of subtasks each.
+func TestCrashInEveryShape(t *testing.T) {
+	for name, s := range shapes(t) {
+		for _, c := range crashes {
+			t.Run(name+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				w := newShaped(t, *seed, s)
+				all := w.atEveryOperation(func(e *pipeline.Engine) {
+					if r := e.Run(context.Background(), w.plan(), "k", 0); pipeline.WorstOf(r) != pipeline.Done {
+						t.Fatalf("%s\n%s", show(r), w.tree())
+					}
+				})
+				w.checkWhole(t, nil)
+				step := stride
+				if !*long {
+					step *= 3
+				}
+				for k := 0; k < len(all); k += step {
+					w := all[k]
+					c.apply(w)
+					recoverWorld(t, w, "k", 1+k%3)
+				}
+				t.Logf("%d operations", len(all))
+			})
+		}
+	}
+}
+
+// TestTooManyRejects: more than are allowed end the run, in one process or in two, and nothing is visible.
+func TestTooManyRejects(t *testing.T) {
+	s := shapes(t)["rejects"]
+	few := *s
+	few.plan = func(p *pipeline.Plan) {
+		s.plan(p)
+		p.MaxRejects = 2
+	}
+	w := newShaped(t, *seed, &few)
+	for _, w := range w.atEveryOperation(func(e *pipeline.Engine) {
+		r := e.Run(t.Context(), w.plan(), "k", 0)
+		if pipeline.WorstOf(r) != pipeline.BadData || !strings.Contains(r[0].Error, "3 records are refused, and max_rejects is 2") {
+			t.Fatal(show(r))
+		}
+	}) {
+		w.mem.ProcessDeath(false)
+		w.mem.OnOp(nil)
+		e, _ := w.process()
+		e.Resume(t.Context(), nil, pipeline.Carry{})
+		if r := e.Run(t.Context(), w.plan(), "k", 0); pipeline.WorstOf(r) != pipeline.BadData {
+			t.Fatal(show(r))
+		}
+		for _, dir := range []string{outA, outB, outBad} {
+			names, err := w.mem.Outside().List(dir)
+			must(t, err)
+			for _, name := range names {
+				if _, err := runstate.ParseName(name); err == nil {
+					t.Fatalf("%s in %s is visible", name, dir)
+				}
+			}
+		}
+	}
+}

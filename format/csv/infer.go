@@ -101,7 +101,7 @@ func folded(name string) string {
 func (s *sampler) Sample(chunk []byte, at int64) error {
 	var first error
 	for i := s.skipBlank(chunk, 0); i < len(chunk); i = s.skipBlank(chunk, i) {
-		end := s.end(chunk, i) // before quotes are taken away
+		end := s.endIn(chunk, i) // before quotes are taken away
 		if err := s.record(chunk, i); err != nil && first == nil {
 			err.Offset += at
 			err.Start += at

@@ -116,6 +116,31 @@ func (v *Vector) Truncate(t Type, n int) {
 	}
 }
 
+// Pop takes the last n rows off a vector of a type, of which every row is whole. Unlike Truncate it takes no time by what remains.
+func (v *Vector) Pop(t Type, n int) {
+	kids := 0 // rows to be taken off each child
+	for range n {
+		last := len(v.Valid) - 1
+		valid := v.Valid[last] != 0
+		v.Valid = v.Valid[:last]
+		switch {
+		case !valid:
+			v.Nulls--
+			continue
+		case t.Kind == List:
+			kids += int(v.Len[len(v.Len)-1])
+		case t.Kind == Struct:
+			kids++
+		}
+		v.dropValue(t)
+	}
+	if t.Kind.Nested() {
+		for i := range v.Kids {
+			v.Kids[i].Pop(t.Fields[i].Type, kids)
+		}
+	}
+}
+
 // kidRows is how many rows each child of a vector of a nested type has.
 func (v *Vector) kidRows(t Type) int {
 	if t.Kind == Struct {
@@ -174,6 +199,16 @@ func (t Type) Width() int {
 func (b *Batch) Truncate(columns []Column, n int) {
 	for i := range b.Columns {
 		b.Columns[i].Truncate(columns[i].Type, n)
+	}
+	b.Rows = min(b.Rows, n)
+}
+
+// Pop takes rows off a batch of some columns until each has at most n. Every value is whole, but not every column of the last row
+// need be there. Unlike Truncate it takes no time by what remains.
+func (b *Batch) Pop(columns []Column, n int) {
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		v.Pop(columns[i].Type, max(0, v.Rows()-n))
 	}
 	b.Rows = min(b.Rows, n)
 }

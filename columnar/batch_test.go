@@ -104,6 +104,20 @@ func TestTruncateTakesBackARowThatIsNotWhole(t *testing.T) {
 	})
 }
 
+func TestPopTakesBackColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tab := tables().Draw(t, "table")
+		for n := range len(tab.rows[0]) + 1 {
+			got := tab.batch(all)
+			for i, c := range tab.columns[:rapid.IntRange(0, len(tab.columns)).Draw(t, "columns of a further row")] {
+				addModel(&got.Columns[i], c.Type, &got.Data, models(c).Draw(t, "value"))
+			}
+			got.Pop(tab.columns, n)
+			tab.equal(t, got, tab.batch(func(row int) bool { return row < n }))
+		}
+	})
+}
+
 func TestDropEqualsOtherRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := tables().Draw(t, "table")

@@ -57,7 +57,7 @@ func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 				return refused
 			}
 			next = end
-			out.Truncate(d.columns, out.Rows)
+			out.Pop(d.columns, out.Rows)
 			if err := d.reject(format.Rejected{Err: refused, Record: number, From: i, To: end}); err != nil {
 				return err
 			}

@@ -7,8 +7,7 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 )
 
-// Decoder reads values into the columns of a batch. It is used by one goroutine at a time. After a fault there may be values of
-// a part of a row in the batch: Batch.Truncate takes them back.
+// Decoder reads values into the columns of a batch. It is used by one goroutine at a time.
 type Decoder struct {
 	Scanner // of the batch's Data
 
@@ -30,13 +29,13 @@ func (d *Decoder) Lines(out *columnar.Batch) {
 }
 
 // Record appends the object at the spot, which has the columns as keys, as a row, but for counting it in the batch's Rows. The
-// columns have as many rows as each other.
+// columns have as many rows as each other, and keep them if there is a fault.
 func (d *Decoder) Record() *format.DataError {
 	return d.members(&d.root, d.out.Columns, 1)
 }
 
 // Value appends the value that is the text out.Data[from:to] to the vector of the column of that number, white space around it
-// aside. The text is changed in place. Data may move, or become longer: what comes after the text is copied along.
+// aside; the vector stays as it is if there is a fault. The text is changed in place. Data may move, or become longer: what comes after the text is copied along.
 func (d *Decoder) Value(out *columnar.Batch, column, from, to int) *format.DataError {
 	if to == len(out.Data) {
 		out.Data = append(out.Data, 0)
@@ -48,6 +47,7 @@ func (d *Decoder) Value(out *columnar.Batch, column, from, to int) *format.DataE
 	err := d.value(&d.root.members[column], &out.Columns[column], 1)
 	if d.Space(); err == nil && d.At < to {
 		err = d.inColumn(d.Expected("the end of the text"), d.root.members[column].column, false)
+		out.Columns[column].Pop(d.root.members[column].column.Type, 1)
 	}
 	before[to], out.Data[to] = after, after
 	return err
@@ -79,9 +79,21 @@ func newMembers(columns []columnar.Column) members {
 	return m
 }
 
-// members appends the object at the spot to the vectors of its members, all of which have the same rows.
+// members appends the object at the spot to the vectors of its members, all of which have the same rows, and keep them if there is
+// a fault.
 func (d *Decoder) members(m *members, into []columnar.Vector, depth int) fault {
-	start, row := d.At, into[0].Rows()
+	row := into[0].Rows()
+	err := d.each(m, into, row, depth)
+	for i := range into {
+		if err != nil && into[i].Rows() > row {
+			into[i].Pop(m.members[i].column.Type, 1)
+		}
+	}
+	return err
+}
+
+func (d *Decoder) each(m *members, into []columnar.Vector, row, depth int) fault {
+	start := d.At
 	m.guess = 0
 	empty, err := d.open(depth, '}')
 	for more := !empty; more && err == nil; {
@@ -131,7 +143,7 @@ func (d *Decoder) member(m *members, into []columnar.Vector, row, depth int) fau
 	case d.policy.Duplicates == DuplicatesFirst:
 		return d.Scanner.Value(depth + 1)
 	case d.policy.Duplicates == DuplicatesLast:
-		into[i].Truncate(m.members[i].column.Type, row)
+		into[i].Pop(m.members[i].column.Type, 1)
 	default:
 		return refuse(at, m.members[i].column, nil, "is twice in this object", d.policy.advise("", "take the last, or the first", "duplicates: last"))
 	}

@@ -38,7 +38,9 @@ func (s *Scanner) Expected(what string) *format.DataError {
 	case s.piece && s.At == s.end:
 		return s.fault("not JSON: the text ends where " + what + " should be")
 	case c == '\n' && !s.piece:
-		return s.fault("not JSON: the line ends where " + what + " should be")
+		f := s.fault("not JSON: the line ends where " + what + " should be")
+		f.Advice = "a value must be on one line, as jq -c . writes it"
+		return f
 	case c < 0x20 || c >= 0x7f:
 		return s.fault(fmt.Sprintf("not JSON: byte 0x%02x where %s should be", c, what))
 	}

@@ -63,6 +63,7 @@ func (d *Decoder) inColumn(err fault, column *columnar.Column, nested bool) faul
 }
 
 func (d *Decoder) list(element *member, v *columnar.Vector, depth int) fault {
+	before := v.Kids[0].Rows()
 	empty, err := d.open(depth, ']')
 	n := 0
 	for more := !empty; more && err == nil; n++ {
@@ -70,10 +71,12 @@ func (d *Decoder) list(element *member, v *columnar.Vector, depth int) fault {
 			more, err = d.more(']')
 		}
 	}
-	if err == nil {
-		v.AddList(n)
+	if err != nil {
+		v.Kids[0].Pop(element.column.Type, v.Kids[0].Rows()-before)
+		return err
 	}
-	return err
+	v.AddList(n)
+	return nil
 }
 
 // json keeps a value's text.

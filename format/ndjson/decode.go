@@ -27,7 +27,7 @@ func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 		if r.end(err) {
 			out.Rows++
 		} else {
-			out.Truncate(d.columns, out.Rows)
+			out.Pop(d.columns, out.Rows) // the record, if what follows it is to blame
 		}
 	}
 	return r.err

@@ -61,7 +61,7 @@ func New(options map[string]any) (Format, error) {
 		compression: format.ReadCompression(o),
 		nonFinite:   format.ReadNonFinite(o, format.NonFiniteFail),
 		policy:      jsontext.ReadPolicy("ndjson", o),
-		limit:       format.MaxRecord,
+		limit:       int(o.Size("max_record", format.MaxRecord, 1, format.MaxRecord)),
 	}
 	return f, o.Err()
 }

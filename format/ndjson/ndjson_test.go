@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,14 @@ func TestDecode(t *testing.T) {
 		{"white space, blank lines", "a:int64 b:int64", "\n  \t\r\n { \"a\" : 1 ,\t\"b\":2 } \r\n\r\n{\"a\":3,\"b\":4}", [][]string{{`"1"`, `"2"`}, {`"3"`, `"4"`}}},
 		{"numbers stay text", "a:int64 b:decimal(38,0) c:decimal(38,2) d:decimal(20,0)", `{"a":9007199254740993,"b":99999999999999999999999999999999999999,"c":"-123456789012345678901234567890123456.78","d":1e19}` + "\n",
 			[][]string{{`"9007199254740993"`, `"99999999999999999999999999999999999999"`, `"-123456789012345678901234567890123456.78"`, `"10000000000000000000"`}}},
+		{"other types", "a:int8 b:uint64 c:float32 d:time e:timestamptz f:binary g:uuid h:json i:list<uint8> j:struct<a:int16,b:date>",
+			`{"a":-128,"b":18446744073709551615,"c":16777217,"d":"23:59:59.5","e":"2026-11-30 00:00:00+01:00","f":"AP8=","g":"F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6","h":{"x" : 1.50},"i":[1,null],"j":{"b":"2026-11-30","a":7}}` + "\n" +
+				`{"a":null,"b":"18446744073709551615","c":"-inf","d":null,"e":null,"f":"","g":null,"h":null,"i":[],"j":{}}` + "\n",
+			[][]string{{`"-128"`, `"18446744073709551615"`, `"16777216"`, `"23:59:59.500000"`, `"2026-11-29 23:00:00Z"`, `"AP8="`, `"f81d4fae-7dec-11d0-a765-00a0c91e6bf6"`, strq(`{"x" : 1.50}`), `"[1,null]"`, strq(`{"a":7,"b":"2026-11-30"}`)},
+				{"NULL", `"18446744073709551615"`, `"-Infinity"`, "NULL", "NULL", `""`, "NULL", "NULL", `"[]"`, strq(`{"a":null,"b":null}`)}}},
+		{"integers at the edges", "a:int64 b:uint64 c:decimal(38,0)", `{"a":-9223372036854775808,"b":9223372036854775808,"c":18446744073709551616}` + "\n" + `{"a":"9223372036854775807","b":"0","c":-0}`,
+			[][]string{{`"-9223372036854775808"`, `"9223372036854775808"`, `"18446744073709551616"`}, {`"9223372036854775807"`, `"0"`, `"0"`}}},
+		{"last line without its end", "a:int64", "{\"a\":1}\r\n{\"a\":2}", [][]string{{`"1"`}, {`"2"`}}},
 		{"escapes", "a:string b:string", `{"a":"\"\\\/\b\f\n\r\t\u00e9\u20ac\ud83d\ude00","b":"x\u0041\u0000\n"}` + "\n", [][]string{{`"\"\\/\b\f\n\r\té€😀"`, `"xA\x00\n"`}}},
 		{"escapes at the end", "a:string b:string", `{"a":"\n","b":"\/"}` + "\n", [][]string{{`"\n"`, `"/"`}}},
 		{"escaped key", "née:string b:string", `{"n\u00e9e":"x","\u0062":"y"}` + "\n", [][]string{{`"x"`, `"y"`}}},
@@ -48,7 +57,7 @@ func TestDecode(t *testing.T) {
 		{"byte order mark", "a:string", "\xef\xbb\xbf{\"a\":\"x\"}\n", [][]string{{`"x"`}}},
 		{"emoji", "a:string", `{"a":"👩‍👩‍👧"}` + "\n", [][]string{{`"👩\u200d👩\u200d👧"`}}},
 		{"empty string", "a:string", `{"a":""}` + "\n", [][]string{{`""`}}},
-		{"a million lines' worth on one", "a:string", `{"a":"` + strings.Repeat("x", 70_000) + `"}` + "\n", [][]string{{`"` + strings.Repeat("x", 70_000) + `"`}}},
+		{"70 KB", "a:string", `{"a":"` + strings.Repeat("x", 70_000) + `"}` + "\n", [][]string{{`"` + strings.Repeat("x", 70_000) + `"`}}},
 		{"nothing", "a:string", "", [][]string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -75,6 +84,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number", "a:int64", `1`, 0, "", "", "not a JSON object"},
 		{"point in an int64", "a:int64", `{"a":1.0}`, 5, "a", "1.0", "a point or an exponent"},
 		{"exponent in an int64", "a:int64", `{"a":1e3}`, 5, "a", "1e3", "a point or an exponent"},
+		{"beyond uint64", "a:uint64", `{"a":18446744073709551616}`, 5, "a", "18446744073709551616", "beyond the range"},
+		{"below uint64", "a:uint64", `{"a":"-1"}`, 6, "a", "-1", "beyond the range"},
+		{"39 digits", "a:decimal(38,0)", `{"a":123456789012345678901234567890123456789}`, 5, "a", "123456789012345678901234567890123456789", "more than 38 digits"},
 		{"beyond int64", "a:int64", `{"a":9223372036854775808}`, 5, "a", "9223372036854775808", "beyond the range"},
 		{"int32 in quotes", "a:int32", `{"a": "1"}`, 6, "a", `"1"`, "a column of type int32 takes: a number"},
 		{"bool in quotes", "a:bool", `{"a":"true"}`, 5, "a", `"true"`, "takes: true or false"},
@@ -220,47 +232,6 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		schema := formattest.Schema().Draw(t, "schema")
-		b := formattest.Batch(schema).Draw(t, "batch")
-		file, err := formattest.Encode(made(), format.Target{Schema: schema}, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range bytes.Split(bytes.TrimSuffix(file, []byte("\n")), []byte("\n")) {
-			if len(line) > 0 && !json.Valid(line) {
-				t.Fatalf("%q is not JSON", line)
-			}
-		}
-		back, err := formattest.Decode(made(), schema, file)
-		if err != nil {
-			t.Fatalf("%q: %v", file, err)
-		}
-		if diff := cmp.Diff(formattest.Rows(schema, b), formattest.Rows(schema, back)); diff != "" {
-			t.Fatalf("%q: %s", file, diff)
-		}
-	})
-}
-
-func TestCorpusRoundTrip(t *testing.T) {
-	for _, typ := range formattest.Types {
-		schema := &columnar.Schema{Columns: []columnar.Column{{Name: "v", Type: typ}}}
-		b := formattest.CorpusBatch(typ)
-		file, err := formattest.Encode(made(), format.Target{Schema: schema}, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := formattest.Decode(made(), schema, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(formattest.Rows(schema, b), formattest.Rows(schema, back)); diff != "" {
-			t.Errorf("%s: %s", typ, diff)
-		}
-	}
-}
-
 // What is an object for encoding/json is one for us, and strings are the same.
 func TestAgreesWithEncodingJSON(t *testing.T) {
 	pieces := []string{"{", "}", "[", "]", ":", ",", `"`, `"x"`, `"x":`, `"y":`, `"\u00e9"`, `\`, "1", "-0.5e+3", "0", "true", "null", " ", "é", "\t", `"x":"a\nb"`, `{"x":"`, `"}`, `\ud83d\ude00`}
@@ -269,15 +240,9 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 		compare(t, body)
 		compare(t, "{"+body+"}")
 	})
-}
-
-func FuzzDecode(f *testing.F) {
-	f.Add(`{"x":"a\"b\u00e9","y":{"z":[1,2.5e-3,null,true]}}`)
-	f.Add(`{"x":null} `)
-	f.Add(`{"x":"\ud83d\ude00","\u0078":"\ud800"}`)
-	f.Fuzz(func(t *testing.T, line string) {
-		compare(t, strings.ReplaceAll(line, "\n", " "))
-	})
+	for _, line := range []string{`{"x":"a\"b\u00e9","y":{"z":[1,2.5e-3,null,true]}}`, `{"x":null} `, `{"x":"\ud83d\ude00","\u0078":"\ud800"}`} {
+		compare(t, line)
+	}
 }
 
 func compare(t interface{ Fatalf(string, ...any) }, line string) {
@@ -329,6 +294,22 @@ func TestEachObject(t *testing.T) {
 	})
 	if e := dataError(t, err); e.Offset != 110 || e.Start != 103 {
 		t.Error(e.Offset, e.Start, e)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	schema := formattest.ParseSchema("id:int64 price:decimal(18,2) day:date at:timestamp score:float64 name:string note:string")
+	batch := formattest.Of(schema, slices.Repeat([][]string{{"1234567", "1999.95", "2026-11-30", "2026-11-30 12:34:56.123456", "0.123456", "Some Name", "a \"note\", quoted"}}, 10_000)...)
+	e, err := made().NewEncoder(discard{}, format.Target{Schema: schema})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(1_470_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := e.Encode(batch); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

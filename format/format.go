@@ -128,9 +128,10 @@ type Inferrer interface {
 type Sampler interface {
 	// AddHead begins a file. A head that is no head is a *DataError.
 	AddHead(head []byte) error
-	// Sample looks at whole records of a chunk, as Decode gets them. It may change chunk.
+	// Sample looks at whole records of a chunk, as Decode gets them. It may change chunk. A record that is refused is a *DataError,
+	// the first one in the chunk; those behind it were looked at, too, so that whoever rejects such records can go on.
 	Sample(chunk []byte, at int64) error
-	// Columns gives the columns that hold every record seen.
+	// Columns gives the columns that hold every record seen. None is required.
 	Columns() []columnar.Column
 }
 

@@ -228,6 +228,9 @@ func (t text) sample(ctx context.Context, f file, sampler format.Sampler, rows i
 		}
 		if err == nil {
 			err = sampler.Sample(chunk.Data, chunk.At)
+			if _, refused := errors.AsType[*format.DataError](err); refused && t.plan.Rejects() {
+				err = nil // the record will be rejected, and those around it were looked at
+			}
 		}
 		if err != nil {
 			return n, t.located(ctx, f, err)

@@ -263,3 +263,31 @@ func cells(t *rapid.T, file string) []map[string]string {
 	}
 	return all
 }
+
+// FuzzInfer reads a file by the columns that were inferred of it.
+func FuzzInfer(f *testing.F) {
+	dialects := []options{nil, {"header": false}, {"trim": true, "quote": "'"}, {"escape": `\`, "null": `\N`, "comment": "#"}, {"bare_quotes": "keep"},
+		{"decimal": ",", "delimiter": ";"}, {"case": "ignore", "short_rows": "null", "long_rows": "ignore"}, {"skip": 1, "header": []any{"a", "b"}}}
+	for i := range dialects {
+		f.Add(uint8(i), []byte("a,b\n1,\"x\"\"\"\n0.5,\n"))
+		f.Add(uint8(i), []byte("\xef\xbb\xbfA;' b';c\n1,5;\\N ;2026-11-30\n#x\r\n\n-0;;'\n"))
+	}
+	f.Fuzz(func(t *testing.T, dialect uint8, file []byte) {
+		f, err := New(dialects[int(dialect)%len(dialects)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := infer(f, string(file))
+		if err != nil || line == "" {
+			return
+		}
+		columns, err := columnar.ParseColumns(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = formattest.Decode(f, &columnar.Schema{Columns: columns, Closed: true}, file)
+		if err != nil && !strings.Contains(err.Error(), "NUL") && !strings.Contains(err.Error(), "UTF-8") {
+			t.Fatalf("%q by %s: %v", file, line, err)
+		}
+	})
+}

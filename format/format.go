@@ -49,8 +49,9 @@ type Encoder interface {
 
 // Checker is a Writer whose files have a structure that can be read back before anybody relies on them.
 type Checker interface {
-	// Check reads a finished file of size bytes back and fails unless it is whole and says that it has rows rows.
-	Check(r io.ReaderAt, size, rows int64) error
+	// Check reads a finished file of size bytes back and fails unless it is whole and says that it has the schema's columns, and
+	// rows rows.
+	Check(r io.ReaderAt, size, rows int64, schema *columnar.Schema) error
 }
 
 // ErrShort says that more bytes are needed to answer.

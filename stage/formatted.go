@@ -28,7 +28,7 @@ func (f *formatted) Open(ctx context.Context, a runstate.Artifact, schema *colum
 	if err != nil {
 		return nil, fmt.Errorf("stage %s: %w", a.Name(), err)
 	}
-	w := &formattedWriter{bytes: bw, format: f.format, name: a.Name()}
+	w := &formattedWriter{bytes: bw, format: f.format, schema: schema, name: a.Name()}
 	w.out = &counted{to: bw, digest: runstate.NewHasher()}
 	meta := [][2]string{{"clinkctl.run", string(a.Run)}, {"clinkctl.artifact", a.Name()}}
 	w.encoder, err = f.format.NewEncoder(w.out, format.Target{Schema: schema, Head: f.head, Meta: meta})
@@ -60,6 +60,7 @@ type formattedWriter struct {
 	out     *counted
 	bytes   ByteWriter
 	format  format.Writer
+	schema  *columnar.Schema
 	name    string
 	rows    int64
 }
@@ -111,7 +112,7 @@ func (w *formattedWriter) check() error {
 	if size != w.out.size {
 		return fmt.Errorf("%d bytes are there of %d written", size, w.out.size)
 	}
-	return checker.Check(r, size, w.rows)
+	return checker.Check(r, size, w.rows, w.schema)
 }
 
 func (w *formattedWriter) Discard(ctx context.Context) error { return w.bytes.Discard(ctx) }

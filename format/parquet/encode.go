@@ -1,9 +1,11 @@
 package parquet
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -16,57 +18,52 @@ import (
 const createdBy = "clinkctl version 1"
 
 const (
-	// stripe is how many rows are handed to the library at once, and how often a row group's size is looked at.
+	// stripe is how many rows are handed on at once, and how often a row group's size is looked at.
 	stripe = 1024
-	// minPage and maxPage bound the size of a page before compression, in bytes.
-	minPage, maxPage = 16 << 10, 256 << 10
+	// libraryPage is the size at which the library would end a page by itself.
+	libraryPage = math.MaxInt32
 )
 
 // encoder writes a file.
 type encoder struct {
 	columns []columnar.Column
-	indexes []*pageIndex // of each column; used by some
+	leaves  []*leaf
 	writer  *parquet.GenericWriter[any]
-	to      []*parquet.ColumnWriter
+	maker   maker
 
 	maxRows, maxBytes int64 // of a row group
+	maxPage           int64 // bytes of a page, after which the next begins
 	rows, bytes       int64 // of the row group at hand
 
-	next   []int // of each column, the value to be written next of those that are not NULL
-	values []parquet.Value
-	wide   [][16]byte
-	err    error
+	err error // why nothing more is written
 }
 
+var (
+	errFailed = errors.New("an earlier write of this file failed")
+	errClosed = errors.New("the file is closed")
+)
+
 func newEncoder(f *Format, w io.Writer, t format.Target) (*encoder, error) {
-	e := &encoder{columns: t.Schema.Columns, maxRows: f.groupRows, maxBytes: f.groupBytes, next: make([]int, len(t.Schema.Columns)),
-		values: make([]parquet.Value, 0, stripe), wide: make([][16]byte, stripe)}
-	options := []parquet.WriterOption{
-		&parquet.WriterConfig{CreatedBy: createdBy},
-		parquet.Compression(f.codec),
-		parquet.DataPageVersion(1),
-		parquet.DataPageStatistics(false), // of long strings they make headers that readers refuse; the page index has them
-		parquet.PageBufferSize(int(max(minPage, min(maxPage, f.groupBytes/int64(len(e.columns)))))),
+	s := shaper{compat: f.compat}
+	schema, err := s.schema(t.Schema.Columns)
+	if err != nil {
+		return nil, err
 	}
-	var fields []parquet.Field
-	for _, column := range e.columns {
-		index := &pageIndex{wide: isWide(column.Type)}
-		e.indexes = append(e.indexes, index)
-		n, err := node(column, index)
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, field{n, column.Name})
-		if index.wide {
-			options = append(options, parquet.SkipPageBounds(column.Name))
-		}
+	version := 2
+	if f.compat {
+		version = 1
 	}
-	options = append(options, parquet.NewSchema("clinkctl", root{fields: fields}))
-	e.writer = parquet.NewGenericWriter[any](w, options...)
+	e := &encoder{columns: t.Schema.Columns, leaves: s.leaves, maxRows: f.groupRows, maxBytes: f.groupBytes,
+		maxPage: min(f.pageBytes, max(minPage, f.groupBytes/int64(len(s.leaves))))}
+	e.writer = parquet.NewGenericWriter[any](w, schema, &parquet.WriterConfig{CreatedBy: createdBy}, parquet.Compression(f.codec),
+		parquet.DataPageVersion(version), parquet.DataPageStatistics(false), // the page index has them
+		parquet.PageBufferSize(libraryPage))
 	for _, pair := range t.Meta {
 		e.writer.SetKeyValueMetadata(pair[0], pair[1])
 	}
-	e.to = e.writer.ColumnWriters()
+	for i, to := range e.writer.ColumnWriters() {
+		e.leaves[i].to = to
+	}
 	return e, nil
 }
 
@@ -76,21 +73,22 @@ func (e *encoder) Encode(b *columnar.Batch) error {
 		return fmt.Errorf("a batch of %d columns for a file of %d", len(b.Columns), len(e.columns))
 	}
 	return e.keep(func() error {
-		clear(e.next)
+		for _, l := range e.leaves {
+			l.bind(b)
+		}
 		for row := 0; row < b.Rows; {
 			n := int(min(stripe, int64(b.Rows-row), e.maxRows-e.rows))
-			for c := range e.columns {
-				if err := e.column(b, c, row, row+n); err != nil {
+			for _, l := range e.leaves {
+				if err := e.write(l, b, row, row+n); err != nil {
 					return err
 				}
 			}
 			row += n
 			e.rows += int64(n)
 			if e.rows >= e.maxRows || e.bytes >= e.maxBytes {
-				if err := e.writer.Flush(); err != nil {
+				if err := e.endGroup(e.writer.Flush); err != nil {
 					return err
 				}
-				e.rows, e.bytes = 0, 0
 			}
 		}
 		return nil
@@ -99,74 +97,78 @@ func (e *encoder) Encode(b *columnar.Batch) error {
 
 // Close writes what is gathered, and the footer.
 func (e *encoder) Close() error {
-	return e.keep(e.writer.Close)
-}
-
-// keep does something unless something failed before.
-func (e *encoder) keep(f func() error) error {
-	if e.err != nil {
-		return errors.New("an earlier write of this file failed")
-	}
-	e.err = guard(f)
-	return e.err
-}
-
-// column hands rows [from, to) of a column to the library.
-func (e *encoder) column(b *columnar.Batch, c, from, to int) error {
-	v := &b.Columns[c]
-	required := e.columns[c].Required
-	present := 0 // definition level of a value
-	if !required {
-		present = 1
-	}
-	e.values = e.values[:0]
-	first := e.next[c]
-	i := first
-	for row := from; row < to; row++ {
-		if v.Valid[row] == 0 {
-			if required {
-				err := &format.DataError{Offset: format.Unplaced, Column: e.columns[c].Name, Reason: "is NULL, and the column is required"}
-				return format.AtRow(err, row)
-			}
-			e.values = append(e.values, parquet.NullValue().Level(0, 0, c))
-			continue
-		}
-		e.values = append(e.values, e.value(b, c, i, i-first).Level(0, present, c))
-		i++
-	}
-	e.next[c] = i
-	n, err := e.to[c].WriteRowValues(e.values)
-	if err == nil && n != to-from {
-		err = fmt.Errorf("column %s: the library took %d rows of %d", e.columns[c].Name, n, to-from)
+	err := e.keep(func() error { return e.endGroup(e.writer.Close) })
+	if err == nil {
+		e.err = errClosed
 	}
 	return err
 }
 
-// value gives the i-th value of a column, the k-th of its stripe.
-func (e *encoder) value(b *columnar.Batch, c, i, k int) parquet.Value {
-	v := &b.Columns[c]
-	e.bytes += 8
-	switch t := e.columns[c].Type; t.Kind {
-	case columnar.Bool:
-		return parquet.BooleanValue(v.Bool[i])
-	case columnar.Float64:
-		return parquet.DoubleValue(v.F64[i])
-	case columnar.Date:
-		return parquet.Int32Value(v.I32[i])
-	case columnar.String:
-		text := b.Bytes(v.Str[i])
-		e.bytes += int64(len(text))
-		return parquet.ByteArrayValue(text)
-	case columnar.Decimal:
-		switch {
-		case t.Precision <= physicalDigits:
-			return parquet.Int32Value(int32(v.I64[i]))
-		case t.Precision > columnar.Narrow:
-			e.bytes += 8
-			e.indexes[c].saw(v.I128[i])
-			e.wide[k] = v.I128[i].BigEndian()
-			return parquet.FixedLenByteArrayValue(e.wide[k][:])
-		}
+// keep does something unless something failed before, or the file is closed.
+func (e *encoder) keep(f func() error) error {
+	if e.err != nil {
+		return e.err
 	}
-	return parquet.Int64Value(v.I64[i])
+	err := guard(f)
+	if err != nil {
+		e.err = errFailed
+	}
+	return err
+}
+
+// endGroup ends the row group at hand by a function that writes its pages.
+func (e *encoder) endGroup(end func() error) error {
+	for _, l := range e.leaves {
+		l.index.last = true
+	}
+	err := end()
+	for _, l := range e.leaves {
+		l.index.last = false
+		l.page = 0
+	}
+	e.rows, e.bytes = 0, 0
+	return err
+}
+
+// write hands rows [from, to) of a leaf to the library.
+func (e *encoder) write(l *leaf, b *columnar.Batch, from, to int) error {
+	for from < to {
+		row, err := l.gather(from, to)
+		if err != nil {
+			return err
+		}
+		if err := e.hand(l, b); err != nil {
+			return err
+		}
+		from = row
+	}
+	return nil
+}
+
+// hand gives the library what a leaf gathered. A page ends before that and not after it, so that there always is a last page to
+// be ended with the row group.
+func (e *encoder) hand(l *leaf, b *columnar.Batch) error {
+	if l.page >= e.maxPage {
+		if err := l.to.Flush(); err != nil {
+			return err
+		}
+		l.page = 0
+	}
+	first, next := l.first, l.next()
+	seen, bad, err := saw(l.typ, b, l.vector(), first, next)
+	if err != nil {
+		return l.refuse(b, bad, err)
+	}
+	l.index.page.widen(seen, l.index.compare)
+	size := l.size()
+	l.page += size
+	e.bytes += size
+	for i := 0; i < len(l.defs); i += stripe {
+		j := min(i+stripe, len(l.defs))
+		if _, err := l.to.WriteRowValues(e.maker.make(l, b, i, j, first)); err != nil {
+			return err
+		}
+		first += bytes.Count(l.defs[i:j], []byte{l.full()})
+	}
+	return nil
 }

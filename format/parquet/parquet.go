@@ -1,17 +1,9 @@
 // Package parquet writes Apache Parquet files, by github.com/parquet-go/parquet-go.
 //
-// What is written is what every reader understands: data pages of version 1, PLAIN, compressed; row groups of bounded
-// size; page indexes; statistics wherever the library orders values as the format's specification does. Types are
-//
-//	bool                 BOOLEAN
-//	int64                INT64
-//	float64              DOUBLE
-//	decimal, to 9        INT32, DECIMAL
-//	decimal, to 18       INT64, DECIMAL
-//	decimal, to 38       FIXED_LEN_BYTE_ARRAY(16), DECIMAL
-//	date                 INT32, DATE
-//	timestamp            INT64, TIMESTAMP(MICROS, not adjusted to UTC)
-//	string               BYTE_ARRAY, STRING
+// What is written has row groups of bounded size, page indexes, and statistics that hold by the order that the format's
+// specification gives each type. Mapping says which physical and logical type a column's type has. A list is a group of the three
+// levels that the specification asks for. With the option compat files are as old readers take them: data pages of version 1,
+// PLAIN; converted types beside logical ones; and no logical type that has no converted one.
 //
 // The same rows in the same batches give the same bytes.
 package parquet
@@ -23,11 +15,12 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/compress/lz4"
 
 	"github.com/clinkctl/clinkctl/format"
 )
 
-// Kind is the format's entry in the list of formats. Its option is compression: zstd, snappy, gzip or none.
+// Kind is the format's entry in the list of formats. Its options are compression: zstd, snappy, gzip, lz4_raw or none, and compat.
 func Kind() format.Kind {
 	return format.Kind{Name: "parquet", Exts: []string{"parquet"}, New: func(options map[string]any) (format.Format, error) {
 		f, err := New(options)
@@ -43,24 +36,31 @@ const (
 	// is what an encoder holds in memory.
 	groupRows  = 128 << 10
 	groupBytes = 24 << 20
+	// A page has about pageBytes before compression; where there are many columns, less, but not less than minPage.
+	pageBytes, minPage = 256 << 10, 16 << 10
 )
 
 // Format is the format with its options. It is a format.Writer and a format.Checker.
 type Format struct {
 	codec      compress.Codec
+	compat     bool
 	groupRows  int64
 	groupBytes int64
+	pageBytes  int64
 }
 
 // New makes the format from its options.
 func New(options map[string]any) (*Format, error) {
 	o := format.ReadOptions("parquet", options)
-	compression := o.Choice("compression", "zstd", "snappy", "gzip", "none")
+	compression := o.Choice("compression", "zstd", "snappy", "gzip", "lz4_raw", "none")
+	compat := o.Bool("compat")
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	codecs := map[string]compress.Codec{"zstd": &zstdCodec{}, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "none": &parquet.Uncompressed}
-	return &Format{codec: codecs[compression], groupRows: groupRows, groupBytes: groupBytes}, nil
+	codecs := map[string]compress.Codec{"zstd": &zstdCodec{}, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip,
+		"lz4_raw": &lz4.Codec{Level: lz4.Fastest}, "none": &parquet.Uncompressed}
+	return &Format{codec: codecs[compression], compat: compat,
+		groupRows: groupRows, groupBytes: groupBytes, pageBytes: pageBytes}, nil
 }
 
 // Name is "parquet".
@@ -83,45 +83,6 @@ func (f *Format) NewEncoder(w io.Writer, t format.Target) (format.Encoder, error
 		return nil, err
 	}
 	return e, nil
-}
-
-// Check reads a file's footer back and fails unless it has rows rows, in row groups that lie within the file.
-func (*Format) Check(r io.ReaderAt, size, rows int64) error {
-	return guard(func() error {
-		file, err := parquet.OpenFile(r, size)
-		if err != nil {
-			return fmt.Errorf("parquet footer: %w", err)
-		}
-		if file.NumRows() != rows {
-			return fmt.Errorf("the parquet footer says %d rows, and %d were written", file.NumRows(), rows)
-		}
-		return checkGroups(file, size)
-	})
-}
-
-func checkGroups(file *parquet.File, size int64) error {
-	columns := len(file.Schema().Columns())
-	if columns == 0 {
-		return errors.New("the parquet footer says that there are no columns")
-	}
-	rows := int64(0)
-	for i, group := range file.Metadata().RowGroups {
-		rows += group.NumRows
-		if len(group.Columns) != columns {
-			return fmt.Errorf("row group %d has %d columns of %d", i, len(group.Columns), columns)
-		}
-		for c := range group.Columns {
-			m := &group.Columns[c].MetaData
-			if m.NumValues != group.NumRows || m.DataPageOffset < 4 || m.TotalCompressedSize < 1 || m.DataPageOffset+m.TotalCompressedSize > size {
-				return fmt.Errorf("row group %d: column %d has %d values of %d rows in bytes %d to %d, of a file of %d", i, c, m.NumValues,
-					group.NumRows, m.DataPageOffset, m.DataPageOffset+m.TotalCompressedSize, size)
-			}
-		}
-	}
-	if rows != file.NumRows() {
-		return fmt.Errorf("the row groups have %d rows, and the parquet footer says %d", rows, file.NumRows())
-	}
-	return nil
 }
 
 // guard makes panics of the library errors.

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -20,7 +21,9 @@ import (
 	"github.com/clinkctl/clinkctl/format/formattest"
 )
 
-func newFormat(t interface{ Fatal(...any) }, options map[string]any) *Format {
+type fataler interface{ Fatal(...any) }
+
+func newFormat(t fataler, options map[string]any) *Format {
 	f, err := New(options)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +31,7 @@ func newFormat(t interface{ Fatal(...any) }, options map[string]any) *Format {
 	return f
 }
 
-func open(t interface{ Fatal(...any) }, file []byte) *parquet.File {
+func open(t fataler, file []byte) *parquet.File {
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
@@ -36,167 +39,190 @@ func open(t interface{ Fatal(...any) }, file []byte) *parquet.File {
 	return f
 }
 
-// readBack reads a file by parquet-go, and shows it as formattest.Rows does.
-func readBack(t interface{ Fatal(...any) }, schema *columnar.Schema, file []byte) [][]string {
-	rows := [][]string{}
-	for _, group := range open(t, file).RowGroups() {
-		first := len(rows)
-		for range group.NumRows() {
-			rows = append(rows, nil)
-		}
-		for c, chunk := range group.ColumnChunks() {
-			row := first
-			pages := chunk.Pages()
-			for {
-				page, err := pages.ReadPage()
-				if err == io.EOF {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				values := make([]parquet.Value, page.NumValues())
-				if n, err := page.Values().ReadValues(values); n != len(values) || err != nil && err != io.EOF {
-					t.Fatal(n, err)
-				}
-				for _, v := range values {
-					rows[row] = append(rows[row], show(schema.Columns[c].Type, v))
-					row++
-				}
-			}
-			if err := pages.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
+// encode writes a file of batches and checks it.
+func encode(t fataler, f *Format, schema *columnar.Schema, batches ...*columnar.Batch) []byte {
+	file, err := formattest.Encode(f, format.Target{Schema: schema}, batches...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return rows
+	rows := 0
+	for _, b := range batches {
+		rows += b.Rows
+	}
+	if err := f.Check(bytes.NewReader(file), int64(len(file)), int64(rows), schema); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
-func show(t columnar.Type, v parquet.Value) string {
-	if v.IsNull() {
-		return "NULL"
-	}
-	one := columnar.Vector{Valid: []byte{1}}
-	switch t.Kind {
-	case columnar.Bool:
-		one.Bool = []bool{v.Boolean()}
-	case columnar.Float64:
-		one.F64 = []float64{v.Double()}
-	case columnar.Date:
-		one.I32 = []int32{v.Int32()}
-	case columnar.String:
-		return strconv.Quote(string(v.ByteArray()))
-	case columnar.Decimal:
-		if t.Precision > 18 {
-			unscaled := new(big.Int).SetBytes(v.ByteArray())
-			if v.ByteArray()[0] >= 0x80 {
-				unscaled.Sub(unscaled, new(big.Int).Lsh(big.NewInt(1), 128))
-			}
-			scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil)
-			return strconv.Quote(new(big.Rat).SetFrac(unscaled, scale).FloatString(t.Scale))
+func allOptions() (all []map[string]any) {
+	for _, compat := range []bool{false, true} {
+		for _, compression := range []string{"zstd", "snappy", "gzip", "lz4_raw", "none"} {
+			all = append(all, map[string]any{"compression": compression, "compat": compat})
 		}
-		if t.Precision > 9 {
-			one.I64 = []int64{v.Int64()}
-		} else {
-			one.I64 = []int64{int64(v.Int32())}
-		}
-	default:
-		one.I64 = []int64{v.Int64()}
 	}
-	text, err := one.Append(nil, t, 0)
-	if err != nil {
-		return err.Error()
-	}
-	return strconv.Quote(string(text))
+	return all
 }
 
 func TestReadsBackEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		schema := formattest.Schema().Draw(t, "schema")
-		b1, b2 := formattest.Batch(schema).Draw(t, "batch"), formattest.Batch(schema).Draw(t, "batch")
-		f := newFormat(t, map[string]any{"compression": rapid.SampledFrom([]string{"zstd", "snappy", "gzip", "none"}).Draw(t, "compression")})
+		schema := drawSchema(t)
+		b1, b2 := drawBatch(t, schema), drawBatch(t, schema)
+		f := newFormat(t, rapid.SampledFrom(allOptions()).Draw(t, "options"))
 		f.groupRows = int64(rapid.IntRange(1, 20).Draw(t, "rows of a group"))
-		file, err := formattest.Encode(f, format.Target{Schema: schema}, b1, b2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Check(bytes.NewReader(file), int64(len(file)), int64(b1.Rows+b2.Rows)); err != nil {
-			t.Fatal(err)
-		}
-		want := append(formattest.Rows(schema, b1), formattest.Rows(schema, b2)...)
-		if diff := cmp.Diff(want, readBack(t, schema, file)); diff != "" {
+		f.pageBytes = int64(rapid.IntRange(1, 50).Draw(t, "bytes of a page"))
+		file := encode(t, f, schema, b1, b2)
+		if diff := cmp.Diff(viewBatch(schema, b1, b2), viewFile(t, schema, file)); diff != "" {
 			t.Fatal(diff)
 		}
 	})
 }
 
-func TestCorpusReadsBackEqual(t *testing.T) {
+// drawSchema draws a schema, with nested columns of a few levels.
+func drawSchema(t *rapid.T) *columnar.Schema {
+	return &columnar.Schema{Columns: drawColumns(t, 3)}
+}
+
+func drawColumns(t *rapid.T, depth int) (columns []columnar.Column) {
+	for i := range rapid.IntRange(1, 3).Draw(t, "fields") {
+		columns = append(columns, columnar.Column{Name: string(rune('a' + i)), Type: drawType(t, depth), Required: rapid.Bool().Draw(t, "required")})
+	}
+	return columns
+}
+
+func drawType(t *rapid.T, depth int) columnar.Type {
+	switch kind := rapid.IntRange(0, 3).Draw(t, "kind"); {
+	case depth > 0 && kind == 0:
+		list := columnar.ListOf(drawType(t, depth-1))
+		list.Fields[0].Required = rapid.Bool().Draw(t, "required")
+		return list
+	case depth > 0 && kind == 1:
+		return columnar.Type{Kind: columnar.Struct, Fields: drawColumns(t, depth-1)}
+	}
+	return rapid.SampledFrom(formattest.Types).Draw(t, "type")
+}
+
+func drawBatch(t *rapid.T, schema *columnar.Schema) *columnar.Batch {
+	b := &columnar.Batch{}
+	b.Reset(schema.Columns)
+	b.Rows = rapid.IntRange(0, 8).Draw(t, "rows")
+	for i, c := range schema.Columns {
+		for range b.Rows {
+			drawValue(t, b, &b.Columns[i], c)
+		}
+	}
+	return b
+}
+
+func drawValue(t *rapid.T, b *columnar.Batch, v *columnar.Vector, c columnar.Column) {
+	if !c.Required && rapid.IntRange(0, 3).Draw(t, "null") == 0 {
+		v.Null()
+		return
+	}
+	switch c.Type.Kind {
+	case columnar.List:
+		n := rapid.IntRange(0, 3).Draw(t, "length")
+		for range n {
+			drawValue(t, b, &v.Kids[0], c.Type.Fields[0])
+		}
+		v.AddList(n)
+	case columnar.Struct:
+		for i, f := range c.Type.Fields {
+			drawValue(t, b, &v.Kids[i], f)
+		}
+		v.AddStruct()
+	default:
+		corpus := formattest.Corpus(c.Type)
+		addText(b, v, c.Type, rapid.SampledFrom(corpus[:min(len(corpus), 24)]).Draw(t, "value"))
+	}
+}
+
+// addText appends a value of the corpus to a vector of any depth.
+func addText(b *columnar.Batch, v *columnar.Vector, t columnar.Type, text string) {
+	one := &columnar.Batch{Data: b.Data, Columns: []columnar.Vector{*v}}
+	formattest.Add(one, 0, t, text)
+	b.Data, *v = one.Data, one.Columns[0]
+}
+
+// Each type, with no, some and all values NULL, at the edges of stripes, pages and row groups.
+func TestEdgesReadBackEqual(t *testing.T) {
 	for _, typ := range formattest.Types {
-		for _, required := range []bool{true, false} {
-			schema := &columnar.Schema{Columns: []columnar.Column{{Name: "v", Type: typ, Required: required}}}
-			b := formattest.CorpusBatch(typ)
-			file, err := formattest.Encode(newFormat(t, nil), format.Target{Schema: schema}, b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(formattest.Rows(schema, b), readBack(t, schema, file)); diff != "" {
-				t.Errorf("%s: %s", typ, diff)
+		for _, nulls := range []int{0, 3, 1} { // every so many rows
+			for _, rows := range []int{1, stripe, stripe + 1} {
+				schema := &columnar.Schema{Columns: []columnar.Column{{Name: "v", Type: typ, Required: nulls == 0}}}
+				b := repeated(schema, nulls, rows)
+				f := newFormat(t, map[string]any{"compression": "none", "compat": rows%2 == 0})
+				want := viewBatch(schema, b)
+				for _, f.groupRows = range []int64{groupRows, stripe, stripe - 1} {
+					f.pageBytes = f.groupRows // small ones, and none of a whole group
+					if got := viewFile(t, schema, encode(t, f, schema, b)); !reflect.DeepEqual(got, want) {
+						t.Errorf("%s, %d rows: %s", typ, rows, cmp.Diff(want, got))
+					}
+				}
 			}
 		}
 	}
 }
 
-func TestSchemaOfTheFile(t *testing.T) {
-	schema := formattest.ParseSchema("z:bool! a:int64 c,d:float64 e:decimal(9,2) f:decimal(18,2) g:decimal(38,2)! h.i:date j:timestamp k:string b:bool")
-	file, err := formattest.Encode(newFormat(t, nil), format.Target{Schema: schema, Meta: [][2]string{{"zeta", "1"}, {"alpha", "2"}}})
-	if err != nil {
-		t.Fatal(err)
+// repeated makes rows of a column's corpus over and over, of which every so many are NULL.
+func repeated(schema *columnar.Schema, nulls, rows int) *columnar.Batch {
+	corpus := formattest.Corpus(schema.Columns[0].Type)
+	corpus = corpus[:min(len(corpus), 24)]
+	b := &columnar.Batch{}
+	b.Reset(schema.Columns)
+	b.Rows = rows
+	for i := range rows {
+		if nulls > 0 && i%nulls == 0 {
+			b.Columns[0].Null()
+			continue
+		}
+		formattest.Add(b, 0, schema.Columns[0].Type, corpus[i%len(corpus)])
 	}
-	f := open(t, file)
-	want := `message clinkctl {
-	required boolean z;
-	optional int64 a (INT(64,true));
-	optional double c,d;
-	optional int32 e (DECIMAL(9,2));
-	optional int64 f (DECIMAL(18,2));
-	required fixed_len_byte_array(16) g (DECIMAL(38,2));
-	optional int32 h.i (DATE);
-	optional int64 j (TIMESTAMP(isAdjustedToUTC=false,unit=MICROS));
-	optional binary k (STRING);
-	optional boolean b;
-}`
-	if diff := cmp.Diff(want, f.Schema().String()); diff != "" {
-		t.Error(diff)
-	}
-	m := f.Metadata()
-	if m.CreatedBy != "clinkctl version 1" {
-		t.Errorf("created by %q", m.CreatedBy)
-	}
-	for key, want := range map[string]string{"zeta": "1", "alpha": "2"} {
-		if got, ok := f.Lookup(key); !ok || got != want {
-			t.Errorf("%s is %q, want %q", key, got, want)
+	return b
+}
+
+func TestCorpusReadsBackEqual(t *testing.T) {
+	for _, typ := range formattest.Types {
+		for _, options := range allOptions() {
+			schema := &columnar.Schema{Columns: []columnar.Column{{Name: "v", Type: typ}}}
+			b := formattest.CorpusBatch(typ)
+			if diff := cmp.Diff(viewBatch(schema, b), viewFile(t, schema, encode(t, newFormat(t, options), schema, b))); diff != "" {
+				t.Errorf("%s, %v: %s", typ, options, diff)
+			}
 		}
 	}
-	if bytes.Index(file, []byte("zeta")) > bytes.Index(file, []byte("alpha")) {
-		t.Error("the metadata has another order")
+}
+
+// A value that is larger than everything that is bounded.
+func TestLargeValues(t *testing.T) {
+	schema := formattest.ParseSchema("a:string b:list<binary>")
+	b := &columnar.Batch{Data: bytes.Repeat([]byte("0123456789abcdef"), 5<<16), Rows: 2}
+	b.Reset(schema.Columns)
+	b.Rows = 2
+	whole := columnar.Span{Len: uint32(len(b.Data))}
+	b.Columns[0].AddSpan(whole)
+	b.Columns[0].Null()
+	b.Columns[1].Null()
+	b.Columns[1].Kids[0].AddSpan(whole)
+	b.Columns[1].Kids[0].AddSpan(columnar.Span{})
+	b.Columns[1].AddList(2)
+	file := encode(t, newFormat(t, nil), schema, b)
+	if len(file) > 1<<20 {
+		t.Errorf("a file of %d bytes: a bound has the whole value", len(file))
 	}
-	for _, e := range m.Schema {
-		if e.Name == "j" && e.ConvertedType.Valid {
-			t.Error("the timestamp has a converted type, which old readers take for UTC")
-		}
+	if !reflect.DeepEqual(viewBatch(schema, b), viewFile(t, schema, file)) {
+		t.Error("the values differ")
 	}
 }
 
 func TestNoRows(t *testing.T) {
-	f := newFormat(t, nil)
-	schema := formattest.ParseSchema("a:int64 b:string")
-	for _, batches := range [][]*columnar.Batch{nil, {formattest.Of(schema)}} {
-		file, err := formattest.Encode(f, format.Target{Schema: schema}, batches...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Check(bytes.NewReader(file), int64(len(file)), 0); err != nil {
-			t.Error(err)
+	schema := formattest.ParseSchema("a:int64 b:string c:list<struct<d:uuid>>")
+	for _, options := range allOptions() {
+		for _, batches := range [][]*columnar.Batch{nil, {formattest.Of(schema)}} {
+			file := encode(t, newFormat(t, options), schema, batches...)
+			if rows := viewFile(t, schema, file); len(rows) != 0 {
+				t.Errorf("%d rows", len(rows))
+			}
 		}
 	}
 }
@@ -219,15 +245,9 @@ func TestRowGroupsAreBounded(t *testing.T) {
 	f := newFormat(t, nil)
 	schema := manySchema()
 	count := func() (rows []int64) {
-		file, err := formattest.Encode(f, format.Target{Schema: schema}, many(schema, 0, 3000), many(schema, 3000, 2500))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := encode(t, f, schema, many(schema, 0, 3000), many(schema, 3000, 2500))
 		for _, g := range open(t, file).Metadata().RowGroups {
 			rows = append(rows, g.NumRows)
-		}
-		if len(readBack(t, schema, file)) != 5500 {
-			t.Error("rows are missing")
 		}
 		return rows
 	}
@@ -246,244 +266,54 @@ func TestRowGroupsAreBounded(t *testing.T) {
 	}
 }
 
+// Rows of long lists are not gathered without bound, and their pages begin with a row each.
+func TestPagesOfLists(t *testing.T) {
+	schema := formattest.ParseSchema("v:list<int64>")
+	b := &columnar.Batch{}
+	b.Reset(schema.Columns)
+	b.Rows = 100
+	for i := range b.Rows {
+		for k := range 1000 {
+			formattest.Add(&columnar.Batch{Columns: b.Columns[0].Kids}, 0, columnar.Type{Kind: columnar.Int64}, strconv.Itoa(i*k))
+		}
+		b.Columns[0].AddList(1000)
+	}
+	f := newFormat(t, nil)
+	f.pageBytes = 100_000
+	file := encode(t, f, schema, b)
+	if !reflect.DeepEqual(viewBatch(schema, b), viewFile(t, schema, file)) {
+		t.Error("the values differ")
+	}
+	pages := open(t, file).OffsetIndexes()[0].PageLocations
+	if len(pages) < 5 {
+		t.Errorf("%d pages", len(pages))
+	}
+}
+
+// The bytes written depend on nothing but rows and batches.
 func TestSameBytes(t *testing.T) {
 	schema := manySchema()
+	schema.Columns = append(schema.Columns, formattest.ParseSchema("e:timestamp f:timestamptz g:time").Columns...)
 	write := func() []byte {
 		f := newFormat(t, nil)
 		f.groupRows = 1500
-		file, err := formattest.Encode(f, format.Target{Schema: schema, Meta: [][2]string{{"b", "1"}, {"a", "2"}}}, many(schema, 0, 3000))
+		b := formattest.Of(schema, []string{"1", "2", "3", "2026-03-29", "2026-03-29 02:30:00", "2026-03-29 02:30:00Z", "02:30:00"})
+		file, err := formattest.Encode(f, format.Target{Schema: schema, Meta: [][2]string{{"b", "1"}, {"a", "2"}}}, b, b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return file
 	}
 	first := write()
-	for range 5 {
-		if !bytes.Equal(first, write()) {
-			t.Fatal("the bytes differ")
-		}
-	}
-}
-
-// Bounds must hold for every value of their page and chunk, by the order that the specification gives the type.
-func TestStatisticsHold(t *testing.T) {
-	long := strings.Repeat("é", 100)
-	for _, test := range []struct {
-		column string
-		values []string
-	}{
-		{"v:int64", []string{"5", "-9223372036854775808", "NULL", "9223372036854775807"}},
-		{"v:float64", []string{"-1.5", "0", "1e300"}},
-		{"v:date", []string{"1969-01-01", "0001-01-01", "9999-12-31"}},
-		{"v:decimal(5,2)", []string{"-1.00", "5.00", "-999.99"}},
-		{"v:decimal(18,2)", []string{"-1.00", "5.00", "-999.99"}},
-		{"v:decimal(38,2)", []string{"-1.00", "5.00", "NULL", "-999.99"}},
-		{"v:string", []string{"b", "", "NULL", long, strings.Repeat("\U0010ffff", 40), strings.Repeat("\ud7ff", 40)}},
-		{"v:string", []string{long + "b", long + "a"}},
-		{"v:bool", []string{"true", "false"}},
-		{"v:decimal(38,2)", []string{"NULL", "NULL"}},
-		{"v:string", []string{"NULL"}},
-	} {
-		schema := formattest.ParseSchema(test.column)
-		typ := schema.Columns[0].Type
-		f := newFormat(t, nil)
-		var batches []*columnar.Batch
-		for _, v := range test.values {
-			batches = append(batches, formattest.Of(schema, []string{v}))
-		}
-		for _, f.groupRows = range []int64{1, 2, 1000} {
-			file, err := formattest.Encode(f, format.Target{Schema: schema}, batches...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			opened := open(t, file)
-			for g, group := range opened.RowGroups() {
-				pages := group.ColumnChunks()[0].Pages()
-				index := opened.ColumnIndexes()[g]
-				stats := opened.Metadata().RowGroups[g].Columns[0].MetaData.Statistics
-				for p := 0; ; p++ {
-					page, err := pages.ReadPage()
-					if err == io.EOF {
-						break
-					}
-					values := make([]parquet.Value, page.NumValues())
-					if _, err := page.Values().ReadValues(values); err != nil && err != io.EOF {
-						t.Fatal(err)
-					}
-					for _, v := range values {
-						if v.IsNull() {
-							continue
-						}
-						if index.NullPages[p] || less(typ, v.Bytes(), index.MinValues[p]) || less(typ, index.MaxValues[p], v.Bytes()) {
-							t.Errorf("%s: %s is not within %x to %x", typ, show(typ, v), index.MinValues[p], index.MaxValues[p])
-						}
-						if stats.MinValue != nil && (less(typ, v.Bytes(), stats.MinValue) || less(typ, stats.MaxValue, v.Bytes())) {
-							t.Errorf("%s: %s is not within the chunk's %x to %x", typ, show(typ, v), stats.MinValue, stats.MaxValue)
-						}
-					}
-				}
-				if err := pages.Close(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-}
-
-// less compares values by the bytes of the PLAIN encoding.
-func less(t columnar.Type, a, b []byte) bool {
-	switch {
-	case t.Kind == columnar.String:
-		return bytes.Compare(a, b) < 0
-	case isWide(t):
-		return bytes.Compare(append([]byte{a[0] ^ 0x80}, a[1:]...), append([]byte{b[0] ^ 0x80}, b[1:]...)) < 0
-	}
-	kind := parquet.Int64
-	typ := parquet.Int64Type
-	switch {
-	case t.Kind == columnar.Bool:
-		kind, typ = parquet.Boolean, parquet.BooleanType
-	case t.Kind == columnar.Float64:
-		kind, typ = parquet.Double, parquet.DoubleType
-	case t.Kind == columnar.Date, t.Kind == columnar.Decimal && t.Precision <= 9:
-		kind, typ = parquet.Int32, parquet.Int32Type
-	}
-	return typ.Compare(kind.Value(a), kind.Value(b)) < 0
-}
-
-func TestBoundsOfText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(rapid.StringN(0, 200, -1).Draw(t, "text") + strings.Repeat(rapid.SampledFrom([]string{"", "x", "\U0010ffff", "\ud7ff"}).Draw(t, "tail"), 40))
-		low, high := lowerBound(text), upperBound(text)
-		if bytes.Compare(low, text) > 0 || bytes.Compare(high, text) < 0 || len(low) > maxBound {
-			t.Fatalf("%q is not within %q and %q", text, low, high)
-		}
-		if !bytes.Equal([]byte(strings.ToValidUTF8(string(low)+string(high), "?")), append(bytes.Clone(low), high...)) {
-			t.Fatalf("%q or %q is not UTF-8", low, high)
-		}
-	})
-}
-
-// failing takes n bytes, and then nothing: it fails, takes less without saying so, or panics.
-type failing struct {
-	n   int
-	how string
-}
-
-var errDisk = errors.New("disk full")
-
-func (f *failing) Write(p []byte) (int, error) {
-	if f.n >= len(p) {
-		f.n -= len(p)
-		return len(p), nil
-	}
-	n := f.n
-	f.n = 0
-	switch f.how {
-	case "panics":
-		panic("writer")
-	case "is short":
-		return n, io.ErrShortWrite
-	}
-	return n, errDisk
-}
-
-func TestWriterThatFailsAtAnyByte(t *testing.T) {
-	schema := formattest.ParseSchema("a:int64! b:string")
-	for compression, hows := range map[string][]string{"none": {"fails", "is short", "panics"}, "zstd": {"fails"}} {
-		f := newFormat(t, map[string]any{"compression": compression})
-		f.groupRows = 3
-		batch := formattest.Of(schema, []string{"1", "x"}, []string{"2", "NULL"})
-		file, err := formattest.Encode(f, format.Target{Schema: schema}, batch, batch)
-		if err != nil {
+	defer func(zone *time.Location) { time.Local = zone }(time.Local)
+	for _, zone := range []string{"UTC", "Asia/Seoul", "America/New_York"} {
+		var err error
+		if time.Local, err = time.LoadLocation(zone); err != nil {
 			t.Fatal(err)
 		}
-		for _, how := range hows {
-			for n := range len(file) {
-				err := writeTo(f, &failing{n: n, how: how}, schema, batch)
-				if err == nil {
-					t.Fatalf("a writer that %s at byte %d of %d is not noticed", how, n, len(file))
-				}
-				if how == "fails" && !errors.Is(err, errDisk) {
-					t.Fatalf("at byte %d: %v", n, err)
-				}
-			}
-			if err := writeTo(f, &failing{n: len(file), how: how}, schema, batch); err != nil {
-				t.Fatal(err)
-			}
+		if !bytes.Equal(first, write()) {
+			t.Fatalf("the bytes differ in %s", zone)
 		}
-	}
-}
-
-// The same for a file whose row groups are larger than what the library gathers before it writes.
-func TestWriterThatFailsInALargeFile(t *testing.T) {
-	schema := manySchema()
-	f := newFormat(t, map[string]any{"compression": "none"})
-	f.groupRows = 20_000
-	batch := many(schema, 0, 20_000)
-	file, err := formattest.Encode(f, format.Target{Schema: schema}, batch, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 0; n < len(file); n += len(file)/7 + 1 {
-		for _, how := range []string{"fails", "is short", "panics"} {
-			if err := writeTo(f, &failing{n: n, how: how}, schema, batch); err == nil {
-				t.Fatalf("a writer that %s at byte %d of %d is not noticed", how, n, len(file))
-			}
-		}
-	}
-}
-
-func writeTo(f *Format, w io.Writer, schema *columnar.Schema, batch *columnar.Batch) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = nil // a panic is not an error
-		}
-	}()
-	e, err := f.NewEncoder(w, format.Target{Schema: schema})
-	if err != nil {
-		return err
-	}
-	for range 2 {
-		if err := e.Encode(batch); err != nil {
-			if e.Close() == nil {
-				return nil
-			}
-			return err
-		}
-	}
-	return e.Close()
-}
-
-func TestCheckRefusesDamage(t *testing.T) {
-	schema := manySchema()
-	f := newFormat(t, nil)
-	file, err := formattest.Encode(f, format.Target{Schema: schema}, many(schema, 0, 200))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(bytes.NewReader(file), int64(len(file)), 200); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(bytes.NewReader(file), int64(len(file)), 199); err == nil {
-		t.Error("a wrong number of rows is not noticed")
-	}
-	for n := range file {
-		if err := f.Check(bytes.NewReader(file[:n]), int64(n), 200); err == nil {
-			t.Fatalf("a file cut to %d of %d bytes is taken for whole", n, len(file))
-		}
-	}
-	for n := len(file) - 8; n < len(file); n++ {
-		damaged := bytes.Clone(file)
-		damaged[n] ^= 0xff
-		if err := f.Check(bytes.NewReader(damaged), int64(len(file)), 200); err == nil {
-			t.Errorf("byte %d of %d flipped is not noticed", n, len(file))
-		}
-	}
-	for n := range file { // whatever it says, it must not panic
-		damaged := bytes.Clone(file)
-		damaged[n] ^= 0x55
-		_ = f.Check(bytes.NewReader(damaged), int64(len(file)), 200)
 	}
 }
 
@@ -492,22 +322,66 @@ func TestRefuses(t *testing.T) {
 	if _, err := f.NewEncoder(io.Discard, format.Target{Head: []byte("id\n")}); err == nil || !strings.Contains(err.Error(), "needs columns") {
 		t.Error(err)
 	}
-	schema := formattest.ParseSchema("a:int64!")
-	_, err := formattest.Encode(f, format.Target{Schema: schema}, formattest.Of(schema, []string{"NULL"}))
-	var e *format.DataError
-	if !errors.As(err, &e) || e.Column != "a" {
-		t.Error(err)
-	}
 	for _, test := range []struct {
 		options map[string]any
 		want    string
 	}{
-		{map[string]any{"compression": "lzo"}, "compression is \"lzo\", and can be zstd, snappy, gzip, none"},
+		{map[string]any{"compression": "lzo"}, "compression is \"lzo\", and can be zstd, snappy, gzip, lz4_raw, none"},
 		{map[string]any{"compression": "ztsd"}, "did you mean zstd?"},
 		{map[string]any{"compresion": "zstd"}, "did you mean compression?"},
+		{map[string]any{"compat": "perhaps"}, "compat is perhaps"},
 	} {
 		if _, err := Kind().New(test.options); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: %v", test.options, err)
+		}
+	}
+}
+
+// Values that a batch must not have, or a file cannot, are refused with their row and column.
+func TestRefusesValues(t *testing.T) {
+	ok := "[{\"c\":1}]"
+	for _, test := range []struct {
+		columns string
+		rows    []string
+		spoil   func(v *columnar.Vector)
+		row     int64
+		column  string
+		value   string
+		reason  string
+	}{
+		{"a:int64!", []string{"1", "NULL"}, nil, 2, "a", "", "is NULL, and a value is required"},
+		{"a:list<struct<c:int64!>>", []string{ok, `[{"c":1},{"c":2}]`, "NULL"},
+			func(v *columnar.Vector) {
+				leaf := &v.Kids[0].Kids[0]
+				leaf.Valid[2], leaf.I64 = 0, leaf.I64[:2]
+			}, 2, "a.element.c", "", "is NULL, and a value is required"},
+		{"a:list<struct<c:int64>!>", []string{ok, "[]", ok},
+			func(v *columnar.Vector) { v.Kids[0].Valid[1] = 0 }, 3, "a.element", "", "is NULL, and a value is required"},
+		{"a:json", []string{"{}", "NULL", "[1] 2"}, nil, 3, "a", "[1] 2", "is not JSON"},
+		{"a:json", []string{"\"\xff\""}, nil, 1, "a", "\"\xff\"", "is not JSON"},
+		{"a:int8", []string{"NULL", "1", "2"}, func(v *columnar.Vector) { v.I32[1] = 128 }, 3, "a", "128", "is not a value of type int8"},
+		{"a:int16", []string{"1"}, func(v *columnar.Vector) { v.I32[0] = -32769 }, 1, "a", "-32769", "is not a value of type int16"},
+		{"a:uint8", []string{"1"}, func(v *columnar.Vector) { v.I32[0] = -1 }, 1, "a", "-1", "is not a value of type uint8"},
+		{"a:uint16", []string{"1"}, func(v *columnar.Vector) { v.I32[0] = 65536 }, 1, "a", "65536", "is not a value of type uint16"},
+		{"a:list<int8>", []string{"[1,2]", "[3,4]"}, func(v *columnar.Vector) { v.Kids[0].I32[2] = 1000 }, 2, "a.element", "1000", "is not a value of type int8"},
+		{"a:decimal(5,2)", []string{"1"}, func(v *columnar.Vector) { v.I64[0] = 1 << 40 }, 1, "a", "10995116277.76", "is not a value of type decimal(5,2)"},
+		{"a:decimal(18,0)", []string{"1"}, func(v *columnar.Vector) { v.I64[0] = -1e18 }, 1, "a", "-1000000000000000000", "is not a value of type decimal(18,0)"},
+		{"a:decimal(19,0)", []string{"1", "2"}, func(v *columnar.Vector) { v.I128[1].Hi = 1 }, 2, "a", "18446744073709551618", "is not a value of type decimal(19,0)"},
+		{"a:time", []string{"00:00:00"}, func(v *columnar.Vector) { v.I64[0] = 86_400_000_000 }, 1, "a", "", "is not a value of type time"},
+	} {
+		schema := formattest.ParseSchema(test.columns)
+		var rows [][]string
+		for _, text := range test.rows {
+			rows = append(rows, []string{text})
+		}
+		b := formattest.Of(schema, rows...)
+		if test.spoil != nil {
+			test.spoil(&b.Columns[0])
+		}
+		_, err := formattest.Encode(newFormat(t, nil), format.Target{Schema: schema}, b)
+		e, ok := errors.AsType[*format.DataError](err)
+		if !ok || e.Row != test.row || e.Column != test.column || e.Value != test.value || e.Reason != test.reason {
+			t.Errorf("%s: %+v (%v)", test.columns, e, err)
 		}
 	}
 }
@@ -519,13 +393,9 @@ func TestManyColumns(t *testing.T) {
 		values = append(values, strconv.Itoa(i))
 	}
 	schema := formattest.ParseSchema(strings.Join(names, " "))
-	f := newFormat(t, nil)
-	file, err := formattest.Encode(f, format.Target{Schema: schema}, formattest.Of(schema, values))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := readBack(t, schema, file); len(got) != 1 || len(got[0]) != 1000 || got[0][999] != `"999"` {
-		t.Errorf("%d rows", len(got))
+	b := formattest.Of(schema, values)
+	if !reflect.DeepEqual(viewBatch(schema, b), viewFile(t, schema, encode(t, newFormat(t, nil), schema, b))) {
+		t.Error("the values differ")
 	}
 }
 

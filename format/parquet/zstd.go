@@ -7,9 +7,9 @@ import (
 	pqzstd "github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// zstdWindow is how far back, in bytes, a compressor looks: no page is much larger than maxPage. The library's own codec
+// zstdWindow is how far back, in bytes, a compressor looks: most pages are not much larger than pageBytes. The library's own codec
 // keeps 16 MiB of history for each page that is compressed at the same time, and loses it to the collector now and then.
-const zstdWindow = 2 * maxPage
+const zstdWindow = 2 * pageBytes
 
 // zstdCodec is the library's codec with an encoder of our own: one for all pages, whose memory is bounded and kept.
 type zstdCodec struct {

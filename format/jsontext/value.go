@@ -1,7 +1,6 @@
 package jsontext
 
 import (
-	"bytes"
 	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/columnar"
@@ -226,6 +225,5 @@ func (d *Decoder) wrongKind(column *columnar.Column, kind Kind, depth int) fault
 	case Array, Object:
 		advice = "declare the column as json, or as a list or a struct"
 	}
-	value := bytes.Clone(d.B[from:d.At])
-	return refuse(from, column, value, "is not what a column of type "+column.Type.String()+" takes: "+kindNames(column.Type.Kind), advice)
+	return refuse(from, column, d.B[from:d.At], "is not what a column of type "+column.Type.String()+" takes: "+kindNames(column.Type.Kind), advice)
 }

@@ -1,4 +1,5 @@
-// Package ndjson is newline-delimited JSON, in both directions: one object of RFC 8259 a line, whose keys are the columns.
+// Package ndjson is newline-delimited JSON, in both directions: one object of RFC 8259 a line, whose keys are the columns,
+// byte for byte.
 //
 // What is read: a line ends with LF; CR before it is white space, and so is what lines are made of that are no records. A byte order
 // mark may begin a file. A line that is no object is refused, and so is one with something after its object: an array at the top
@@ -21,7 +22,7 @@
 //
 // What is written has a line a row, of the columns in order, NULL as null. Floats have the fewest digits that read back the same,
 // decimals all of theirs. Keys and strings have no escapes but where they must. The text of a value of type json is kept, but
-// for its line ends.
+// for line ends in it, which become spaces, and white space around it.
 package ndjson
 
 import (

@@ -92,7 +92,7 @@ class Loop:
 
     def __init__(self, args, work, formats):
         self.args, self.work, self.formats = args, work, formats
-        self.second = ["csv", "ndjson"] + ["parquet"] * any(FORMATS[name][1] == "parquet" for name in formats)
+        self.second = ["csv", "ndjson"] + ["parquet"] * any(FORMATS[name].sink == "parquet" for name in formats)
         self.kills, self.at, self.total, self.recoveries = Counter(), set(), Counter(), Counter()
         self.failures = []
 

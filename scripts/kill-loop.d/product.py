@@ -7,23 +7,47 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORACLE = os.path.join(os.path.dirname(HERE), "oracle")
 LIMIT = 600  # seconds that any command may take
 
-EXTENSIONS = {"csv": "csv", "ndjson": "ndjson", "lines": "txt"}
+EXTENSIONS = {"csv": "csv", "ndjson": "ndjson", "lines": "txt", "parquet": "parquet"}
+COMPRESSIONS = {"": "", "gzip": ".gz", "zstd": ".zst"}
 
-# name: format of the source, format of the sink, records are copied unparsed
+
+@dataclass(frozen=True)
+class Way:
+    """From one format to another."""
+
+    source: str
+    sink: str
+    copied: bool = False  # records are, unparsed
+    packed: str = ""  # how the source's files are compressed
+    packs: str = ""  # how the sink's are
+    inferred: bool = False  # columns are
+    bad: bool = False  # the source has records that must be refused, and they are put aside
+
+
 FORMATS = {
-    "lines": ("lines", "lines", True),
-    "csv": ("csv", "csv", True),
-    "ndjson": ("ndjson", "ndjson", True),
-    "csv-csv": ("csv", "csv", False),
-    "csv-ndjson": ("csv", "ndjson", False),
-    "ndjson-csv": ("ndjson", "csv", False),
-    "csv-parquet": ("csv", "parquet", False),
-    "ndjson-parquet": ("ndjson", "parquet", False),
+    "lines": Way("lines", "lines", copied=True),
+    "csv": Way("csv", "csv", copied=True),
+    "ndjson": Way("ndjson", "ndjson", copied=True),
+    "csv-csv": Way("csv", "csv"),
+    "csv-ndjson": Way("csv", "ndjson"),
+    "csv-parquet": Way("csv", "parquet"),
+    "ndjson-csv": Way("ndjson", "csv"),
+    "ndjson-ndjson": Way("ndjson", "ndjson"),
+    "ndjson-parquet": Way("ndjson", "parquet"),
+    "parquet-csv": Way("parquet", "csv"),
+    "parquet-ndjson": Way("parquet", "ndjson"),
+    "parquet-parquet": Way("parquet", "parquet"),
+    "csv.gz-csv.zst": Way("csv", "csv", copied=True, packed="gzip", packs="zstd"),
+    "ndjson.zst-parquet": Way("ndjson", "parquet", packed="zstd"),
+    "csv-csv.gz-inferred": Way("csv", "csv", packs="gzip", inferred=True),
+    "csv-parquet-bad": Way("csv", "parquet", bad=True),
+    "ndjson-csv-bad": Way("ndjson", "csv", bad=True),
 }
 
 
@@ -39,11 +63,12 @@ def oracle(*args):
     return done.returncode, done.stdout
 
 
-def job_text(source, formats, sinks, subtasks, checkpoint_rows):
-    """A job's file. sinks are (folder, format)."""
-    kind, _, copied = FORMATS[formats]
-    text = ["source:", f"  path: {source}/*.{EXTENSIONS[kind]}", f"  format: {kind}"]
-    if not copied:
+def job_text(source, way, sinks, subtasks, checkpoint_rows, rejects):
+    """A job's file. sinks are (folder, format); rejects is the folder for records that are refused."""
+    text = ["source:", f"  path: {source}/*.{EXTENSIONS[way.source]}{COMPRESSIONS[way.packed]}", f"  format: {way.source}"]
+    if way.inferred:
+        text.append("  sample_rows: 20000")
+    elif not way.copied:
         text.append("  columns:")
         for column in oracle("columns")[1].splitlines():
             name, type_ = column.split(" ")
@@ -51,6 +76,10 @@ def job_text(source, formats, sinks, subtasks, checkpoint_rows):
     text.append("sinks:")
     for to, format in sinks:
         text += [f"  - to: {to}", f"    format: {format}"]
+        if way.packs and format == way.sink:
+            text.append(f"    {format}: {{compression: {way.packs}}}")
+    if way.bad:
+        text += ["on_bad_row: reject", f"rejects_to: {rejects}", "max_rejects: 1000000000"]
     text += [f"subtasks: {subtasks}", "checkpoint:", f"  rows: {checkpoint_rows}"]
     return "\n".join(text) + "\n"
 

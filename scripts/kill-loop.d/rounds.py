@@ -53,19 +53,22 @@ class Round:
         self.source, self.state = os.path.join(work, "source"), os.path.join(work, "state")
         self.dests = [os.path.join(work, f"out{i}") for i in range(shape.sinks)]
         self.binary = product.Binary(binary_path, work)
-        kind, sink, self.copied = FORMATS[shape.formats]
-        self.truth = ["--seed", shape.seed, "--rows", shape.rows, "--files", FILES, "--format", kind]
-        sinks = [(self.dests[0], sink)]
+        self.way = way = FORMATS[shape.formats]
+        self.truth = ["--seed", shape.seed, "--rows", shape.rows, "--files", FILES, "--format", way.source, *(["--bad"] if way.bad else [])]
+        sinks = [(self.dests[0], way.sink)]
         if shape.sinks > 1:
-            others = [f for f in second if f != sink]
-            sinks.append((self.dests[1], sink if self.copied else others[shape.seed % len(others)]))
+            others = [f for f in second if f != way.sink]
+            same = way.copied or way.inferred  # so that the texts of inferred columns are compared
+            sinks.append((self.dests[1], way.sink if same else others[shape.seed % len(others)]))
+        self.rejects = os.path.join(work, "rejects") if way.bad else ""
         self.job = os.path.join(work, "job.yaml")
         with open(self.job, "w") as f:
-            f.write(product.job_text(self.source, shape.formats, sinks, shape.subtasks, max(1, shape.rows // UNITS)))
+            f.write(product.job_text(self.source, way, sinks, shape.subtasks, max(1, shape.rows // UNITS), self.rejects))
+        self.dests += [self.rejects] * way.bad  # the last sink
         self.moves = 0
 
     def make_source(self):
-        product.oracle("make", *self.truth, "--to", self.source)
+        product.oracle("make", *self.truth, "--compression", self.way.packed, "--to", self.source)
 
     def elsewhere(self):
         """Another working directory each time."""
@@ -82,8 +85,10 @@ class Round:
         return args + rng.choice(names)
 
     def judge(self, *more):
-        args = [*self.truth, *(["--copied"] if self.copied else []), *(["--keyed"] if self.shape.key else []), *more]
-        code, text = product.oracle("judge", "--json", *args, *self.dests)
+        args = [*self.truth, *(["--copied"] if self.way.copied else []), *(["--keyed"] if self.shape.key else []), *more]
+        if self.rejects:
+            args += ["--rejects", self.rejects]
+        code, text = product.oracle("judge", "--json", *args, *self.dests[: self.shape.sinks])
         return code, json.loads(text)
 
     def snapshot(self):
@@ -174,7 +179,8 @@ def finish(round_, rng, out):
     code, out.counts = round_.judge()
     if code:
         raise Failure("the oracle: " + "; ".join(out.counts["findings"][:8]))
-    if out.counts["rows"] != round_.shape.rows * round_.shape.sinks:
+    refused = out.counts["refused"]
+    if out.counts["rows"] != (round_.shape.rows - refused) * round_.shape.sinks + refused or bool(refused) != round_.way.bad:
         raise Failure(f"the oracle read {out.counts['rows']} rows")
 
 

@@ -1,6 +1,8 @@
 """Reads published files back, each format by a reader that shares nothing with the product. A reader yields, for each
 record, its values in the order of truth.COLUMNS, or for records that were copied unparsed their text without line end."""
 
+import base64
+import io
 import json
 import re
 from datetime import date, datetime
@@ -16,8 +18,10 @@ class Malformed(Exception):
 
 
 def rows_of(path, copied):
-    """Yields the file's rows."""
-    kind = path.rsplit(".", 1)[-1]
+    """Yields the file's rows; of records that were put aside, what is said of each."""
+    kind = re.sub(r"\.(gz|zst)$", "", path).rsplit(".", 1)[-1]
+    if path.endswith(".rejects.ndjson"):
+        return rejected(path)
     if kind == "parquet":
         return parquet_rows(path)
     if kind == "txt":
@@ -29,8 +33,22 @@ def rows_of(path, copied):
     raise Malformed(f"{path}: no reader for .{kind}")
 
 
+def opened(path):
+    """The file's text, decompressed by its name."""
+    for ext, compression in ((".gz", "gzip"), (".zst", "zstd")):
+        if path.endswith(ext):
+            import pyarrow as pa
+
+            with pa.input_stream(path, compression=compression) as f:
+                try:
+                    return io.StringIO(f.read().decode("utf-8"), newline="\n")
+                except OSError as error:
+                    raise Malformed(f"{path}: {error}") from error
+    return open(path, "r", encoding="utf-8", newline="\n")
+
+
 def text_lines(path):
-    with open(path, "r", encoding="utf-8", newline="\n") as f:
+    with opened(path) as f:
         for n, text in enumerate(f, 1):
             if not text.endswith("\n"):
                 raise Malformed(f"{path}:{n}: the last line has no end")
@@ -43,7 +61,7 @@ FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\Z)')
 
 def csv_records(path, raw=False):
     """Yields records after the header: their text, or their fields, None for an unquoted empty one."""
-    with open(path, "r", encoding="utf-8", newline="") as f:
+    with opened(path) as f:
         text = f.read()
     if text and not text.endswith("\n"):
         raise Malformed(f"{path}: the last line has no end")
@@ -120,15 +138,27 @@ def ndjson_rows(path):
         yield typed(fields, f"{path}:{n}")
 
 
+def rejected(path):
+    """Yields file, line and text of records that were put aside. Bytes that are not UTF-8 are surrogates, as in sources."""
+    for n, text in enumerate(text_lines(path), 1):
+        try:
+            said = json.loads(text)
+            raw = said["raw"].encode() if said["raw"] is not None else base64.b64decode(said["raw_base64"], validate=True)
+            if not said["reason"] or (said["raw"] is None) == (said["raw_base64"] is None):
+                raise ValueError("it has no reason, or not one text")
+            yield said["file"].rsplit("/", 1)[-1], said["line"], raw.decode("utf-8", "surrogateescape")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Malformed(f"{path}:{n}: {error!r}: {text[:200]}") from error
+
+
 def parquet_rows(path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = [pa.string(), pa.int64(), pa.decimal128(18, 2), pa.date32(), pa.timestamp("us"), pa.float64(), pa.bool_(), pa.string()]
     try:
         with pq.ParquetFile(path) as f:
             schema = f.schema_arrow
-            if schema.names != truth.NAMES or list(schema.types) != types:
+            if schema.names != truth.NAMES or list(schema.types) != list(truth.arrow_schema().types):
                 raise Malformed(f"{path}: the schema is {schema}")
             for batch in f.iter_batches(batch_size=1 << 15):
                 yield from zip(*(column.to_pylist() for column in batch.columns))

@@ -18,6 +18,7 @@ ARTIFACT = re.compile(rf"sub(0|[1-9]\d*)-({TOKEN})-\d{{6,}}\.[a-z.]+")
 MANIFEST = re.compile(rf"_manifest-({TOKEN})\.json")
 PROBE = re.compile(rf"probe-({TOKEN})")
 KEY_MARK = re.compile(r"key-[0-9a-f]{32}\.json")
+ELSEWHERE = 255  # marks a row that is not to be there
 KINDS = ("lost", "twice", "foreign", "changed", "faults")
 SHOWN = 20  # findings of a kind that are printed in words
 DOUBLE = struct.Struct("<d").pack
@@ -27,7 +28,7 @@ class Report:
     """Counts of findings, and the first of each kind in words."""
 
     def __init__(self):
-        self.rows = 0
+        self.rows = self.refused = 0
         self.probes = 0  # folders of probes whose run was never begun
         self.counts = Counter()
         self.said = []
@@ -55,24 +56,46 @@ class Report:
         return f"rows {self.rows} " + " ".join(f"{kind} {self.counts[kind]}" for kind in KINDS)
 
     def as_dict(self):
-        return {"rows": self.rows, "probes": self.probes, **{kind: self.counts[kind] for kind in KINDS}, "findings": self.said}
+        return {"rows": self.rows, "refused": self.refused, "probes": self.probes, **{kind: self.counts[kind] for kind in KINDS}, "findings": self.said}
 
 
 class Truth:
-    """What the export was to hold."""
+    """What a destination was to hold. bad: the source has records that must be refused, which are not to be there; rejects:
+    these, and no others, are."""
 
-    def __init__(self, seed, rows, files, format, copied):
-        self.seed, self.format, self.copied = seed, format, copied
+    def __init__(self, seed, rows, files, format, copied, bad=False, rejects=False):
+        self.seed, self.format, self.copied, self.bad, self.rejects = seed, format, copied, bad, rejects
         self.layout = truth.layout(rows, files)
+        self.lines = [source.bad_lines(format, seed, file, n) if bad else {} for file, n in enumerate(self.layout)]
+        self.refused = sum(map(len, self.lines))
+
+    def marks(self, file):
+        """A mark for each row: 0 is one that is to be there."""
+        if self.rejects:
+            marks = bytearray([ELSEWHERE]) * self.layout[file]
+            for row in self.lines[file]:
+                marks[row] = 0
+            return marks
+        marks = bytearray(self.layout[file])
+        for row in self.lines[file]:
+            marks[row] = ELSEWHERE
+        return marks
 
     def expected(self, file, row):
+        if self.rejects:
+            return os.path.basename(source.path("", self.format, file)), self.lines[file][row], source.record(self.format, self.seed, file, row, True)
         if self.copied:
             return source.record(self.format, self.seed, file, row)
         return truth.values(self.seed, file, row)
 
+    def rows(self):
+        return self.refused if self.rejects else sum(self.layout) - self.refused
+
     def identity(self, got):
         """The id that a record carries."""
-        if not self.copied:
+        if self.rejects:
+            got = got[2]
+        elif not self.copied:
             return got[0]
         if self.format == "lines":
             return got.split(" ", 1)[0]
@@ -84,7 +107,7 @@ def same(expected, got):
     if expected != got:
         return False
     # -0.0 equals 0.0, and is another value
-    return not isinstance(got, tuple) or got[5] != 0 or DOUBLE(got[5]) == DOUBLE(expected[5])
+    return not isinstance(got, tuple) or len(got) < len(truth.NAMES) or got[5] != 0 or DOUBLE(got[5]) == DOUBLE(expected[5])
 
 
 def judge(dest, truth_, manifests=1, orphans=False):
@@ -106,7 +129,7 @@ def judge(dest, truth_, manifests=1, orphans=False):
     for name in sorted(set(visible) - claimed):
         report.add("faults", f"{name} is visible and in no manifest")
     if not names:  # nobody vouches for anything: all rows are missing
-        report.count("lost", sum(truth_.layout), "all rows: there is no manifest")
+        report.count("lost", truth_.rows(), "all rows: there is no manifest")
     hidden(dest, orphans, names.values(), report)
     return report
 
@@ -138,17 +161,17 @@ def judge_run(dest, name, run, truth_, report):
         with open(os.path.join(dest, name), encoding="utf-8") as f:
             manifest = json.load(f)
         listed = [(a["name"], a["rows"], a["bytes"], a["digest"]) for a in manifest["artifacts"]]
-        head = {k: manifest[k] for k in ("outcome", "run", "rows", "bytes")}
+        head = {k: manifest[k] for k in ("outcome", "run", "rows", "bytes")} | {"rejected": manifest.get("rejected", 0)}
     except (ValueError, KeyError, TypeError) as error:
         report.add("faults", f"{name} is no manifest: {error!r}")
-        report.count("lost", sum(truth_.layout), f"all rows: {name} vouches for none")
+        report.count("lost", truth_.rows(), f"all rows: {name} vouches for none")
         return set()
-    for key, want in (("outcome", "done"), ("run", run), ("rows", sum(a[1] for a in listed)), ("bytes", sum(a[2] for a in listed))):
+    for key, want in (("outcome", "done"), ("run", run), ("rows", sum(a[1] for a in listed)), ("bytes", sum(a[2] for a in listed)), ("rejected", truth_.refused)):
         if head[key] != want:
             report.add("faults", f"{name}: {key} is {head[key]!r}, and should be {want!r}")
     if len({a[0] for a in listed}) != len(listed):
         report.add("faults", f"{name} names an artifact twice")
-    seen = [bytearray(n) for n in truth_.layout]
+    seen = [truth_.marks(file) for file in range(len(truth_.layout))]
     for artifact_, rows, size, sum_ in listed:
         found = ARTIFACT.fullmatch(artifact_)
         if not found or found.group(2) != run:
@@ -158,7 +181,7 @@ def judge_run(dest, name, run, truth_, report):
         lost = marks.count(0)
         first = next((row for row, n in enumerate(marks) if n == 0), None)
         report.count("lost", lost, f"{lost} rows of file {file} are not in {name}, the first is row {first}")
-        report.count("twice", sum(n - 1 for n in marks if n > 1), f"rows of file {file} are more than once in {name}")
+        report.count("twice", sum(n - 1 for n in marks if 1 < n < ELSEWHERE), f"rows of file {file} are more than once in {name}")
     return {a[0] for a in listed}
 
 
@@ -190,7 +213,10 @@ def judge_row(path, got, truth_, seen, report):
         report.add("foreign", f"{path}: {got!r}")
         return
     _, file, row = identity
-    seen[file][row] = min(seen[file][row] + 1, 255)
+    if seen[file][row] == ELSEWHERE:
+        report.add("foreign", f"{path}: {got!r} is {'no' if truth_.rejects else 'a'} record that must be refused")
+        return
+    seen[file][row] = min(seen[file][row] + 1, ELSEWHERE - 1)
     expected = truth_.expected(file, row)
     if not same(expected, got):
         report.add("changed", f"{path}: {got!r} and not {expected!r}")

@@ -1,6 +1,7 @@
 """Shows that the oracle sees what it is there to see: a destination is made by hand, one fault is planted, and the report
 must have that fault under its name. A destination without a fault must be clean."""
 
+import base64
 import json
 import os
 import shutil
@@ -45,25 +46,31 @@ def write_parquet(path, rows):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = [pa.string(), pa.int64(), pa.decimal128(18, 2), pa.date32(), pa.timestamp("us"), pa.float64(), pa.bool_(), pa.string()]
-    arrays = [pa.array(list(column), type) for column, type in zip(zip(*rows), types)]
-    pq.write_table(pa.Table.from_arrays(arrays, names=truth.NAMES), path)
+    arrays = [pa.array(list(column), type_) for column, type_ in zip(zip(*rows), truth.arrow_schema().types)]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=truth.arrow_schema()), path)
 
 
-WRITERS = {"csv": write_csv, "ndjson": write_ndjson, "txt": write_lines, "parquet": write_parquet}
+def write_rejects(path, rows):
+    with open(path, "w", encoding="utf-8") as f:
+        for file, line, raw in rows:
+            data = raw.encode("utf-8", "surrogateescape")
+            base64_ = base64.b64encode(data).decode() if data.decode("utf-8", "replace") != raw else None
+            f.write(json.dumps({"file": f"/in/{file}", "line": line, "reason": "why", "raw": None if base64_ else raw, "raw_base64": base64_}) + "\n")
+
+
+WRITERS = {"csv": write_csv, "ndjson": write_ndjson, "txt": write_lines, "parquet": write_parquet, "rejects.ndjson": write_rejects}
 
 
 class World:
     """A destination of two artifacts and a manifest. Faults are planted in its rows before seal, in its files after."""
 
-    def __init__(self, root, ext):
-        self.dest, self.ext = os.path.join(root, "out"), ext
+    def __init__(self, root, ext, what):
+        self.dest, self.ext, self.what = os.path.join(root, "out"), ext, what
         os.makedirs(os.path.join(self.dest, judge.HIDDEN))
         with open(os.path.join(self.dest, judge.HIDDEN, "id"), "w") as f:
             f.write("0" * 32 + "\n")
-        make = (lambda f, r: truth.line(SEED, f, r)) if ext == "txt" else (lambda f, r: truth.values(SEED, f, r))
-        rows = [make(f, r) for f, n in enumerate(truth.layout(ROWS, FILES)) for r in range(n)]
-        self.parts = [rows[:150], rows[150:]]
+        rows = [what.expected(f, r) for f, n in enumerate(what.layout) for r in range(n) if what.marks(f)[r] == 0]
+        self.parts = [rows[:150], rows[150:]] if len(rows) > 150 else [rows[:3], rows[3:]]
 
     def name(self, part):
         return f"sub{part}-{RUN}-000001.{self.ext}"
@@ -79,11 +86,27 @@ class World:
             artifacts.append({"name": self.name(part), "rows": len(rows), "bytes": os.path.getsize(at), "digest": digest.of_file(at)})
         self.manifest = {"clinkctl_manifest": 1, "outcome": "done", "run": RUN, "rows": sum(a["rows"] for a in artifacts),
                          "bytes": sum(a["bytes"] for a in artifacts), "artifacts": artifacts}
+        if self.what.refused:
+            self.manifest["rejected"] = self.what.refused
         self.write_manifest()
 
     def write_manifest(self):
         with open(self.path(f"_manifest-{RUN}.json"), "w") as f:
             json.dump(self.manifest, f)
+
+    def put_aside(self, k, change):
+        """Changes what is said of a record that was put aside."""
+        self.parts[0][k] = tuple(c(v) for c, v in zip(change, self.parts[0][k]))
+
+    def bad_row(self):
+        """A record that must be refused, among the good ones, as if it were a row of its identity."""
+        file, row = next((f, r) for f, lines in enumerate(self.what.lines) for r in lines)
+        self.parts[0].append(truth.values(SEED, file, row))
+
+    def good_row(self):
+        """A good record, among those that are put aside."""
+        row = next(r for r in range(self.what.layout[0]) if not truth.is_bad(SEED, 0, r))
+        self.parts[0].append(("part-000.csv", 2 + row, source.record("csv", SEED, 0, row, True)))
 
     def other_value(self, k):
         row = self.parts[1][k]
@@ -145,15 +168,34 @@ FAULTS = [
 ]
 
 
-def plant(root, ext, before, after):
-    world = World(root, ext)
+SAME = lambda v: v
+# The same of records that are put aside: whether the destination is the one for them comes first.
+BAD_FAULTS = [
+    (True, "nothing", None, None, {}),
+    (False, "nothing", None, None, {}),
+    (True, "a lost record", lambda w: w.parts[1].pop(0), None, {"lost": 1}),
+    (True, "a record twice", lambda w: w.parts[0].append(w.parts[1][0]), None, {"twice": 1}),
+    (True, "another text", lambda w: w.put_aside(1, (SAME, SAME, lambda raw: raw + " ")), None, {"changed": 1}),
+    (True, "another line", lambda w: w.put_aside(1, (SAME, lambda line: line + 1, SAME)), None, {"changed": 1}),
+    (True, "another file", lambda w: w.put_aside(1, (lambda file: "part-009.csv", SAME, SAME)), None, {"changed": 1}),
+    (True, "a good record is put aside", lambda w: w.good_row(), None, {"foreign": 1}),
+    (True, "a wrong count of refused records", None, lambda w: w.change_manifest(lambda m: m.update(rejected=1)), {"faults": 1}),
+    (False, "a wrong count of refused records", None, lambda w: w.change_manifest(lambda m: m.pop("rejected")), {"faults": 1}),
+    (False, "a bad record among the rows", lambda w: w.bad_row(), None, {"foreign": 1}),
+    (False, "a lost row", lambda w: w.parts[1].pop(7), None, {"lost": 1}),
+]
+
+
+def plant(root, ext, before, after, what=None):
+    format = {"txt": "lines", "ndjson": "ndjson"}.get(ext, "csv")
+    what = what or judge.Truth(SEED, ROWS, FILES, format, ext == "txt")
+    world = World(root, ext, what)
     if before:
         before(world)
     world.seal()
     if after:
         after(world)
-    format = {"txt": "lines", "ndjson": "ndjson"}.get(ext, "csv")
-    return judge.judge(world.dest, judge.Truth(SEED, ROWS, FILES, format, ext == "txt"))
+    return judge.judge(world.dest, what)
 
 
 def check(name, ext, report, want):
@@ -189,6 +231,12 @@ def run(extensions):
             with tempfile.TemporaryDirectory() as root:
                 failed += not check(name, ext, plant(root, ext, before, after), want)
                 planted += bool(want)
+    for rejects, name, before, after, want in BAD_FAULTS:
+        with tempfile.TemporaryDirectory() as root:
+            ext = "rejects.ndjson" if rejects else "csv"
+            report = plant(root, ext, before, after, judge.Truth(SEED, ROWS, FILES, "csv", False, True, rejects))
+            failed += not check(name, ext, report, want)
+            planted += bool(want)
     with tempfile.TemporaryDirectory() as root:
         planted += 1
         if not copied_is_exact(root):

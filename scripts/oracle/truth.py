@@ -65,6 +65,13 @@ def parse_identity(text):
     return (seed, file, row) if identity(seed, file, row) == text else None
 
 
+def arrow_schema():
+    import pyarrow as pa
+
+    types = [pa.string(), pa.int64(), pa.decimal128(18, 2), pa.date32(), pa.timestamp("us"), pa.float64(), pa.bool_(), pa.string()]
+    return pa.schema(zip(NAMES, types))
+
+
 def words(seed, file, row):
     return UNPACK(blake2b(b"%d/%d/%d" % (seed, file, row), digest_size=48).digest())
 
@@ -98,6 +105,11 @@ def values(seed, file, row):
         ok = bool((a >> 46) & 1)
     note = NOTES[(a >> 47) & 15](d >> 20)
     return (identity(seed, file, row), n, amount, day, at, ratio, ok, note)
+
+
+def is_bad(seed, file, row):
+    """Tells whether the row's record is one that must be refused, in sources that have such: about one of 40."""
+    return (words(seed, file, row)[4] >> 20) % 40 == 0
 
 
 def line(seed, file, row):

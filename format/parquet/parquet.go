@@ -47,6 +47,7 @@ type Format struct {
 	groupRows  int64
 	groupBytes int64
 	pageBytes  int64
+	reading    reading
 }
 
 // New makes the format from its options.
@@ -54,13 +55,14 @@ func New(options map[string]any) (*Format, error) {
 	o := format.ReadOptions("parquet", options)
 	compression := o.Choice("compression", "zstd", "snappy", "gzip", "lz4_raw", "none")
 	compat := o.Bool("compat")
+	reading := readReading(o)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
 	codecs := map[string]compress.Codec{"zstd": &zstdCodec{}, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip,
 		"lz4_raw": &lz4.Codec{Level: lz4.Fastest}, "none": &parquet.Uncompressed}
 	return &Format{codec: codecs[compression], compat: compat,
-		groupRows: groupRows, groupBytes: groupBytes, pageBytes: pageBytes}, nil
+		groupRows: groupRows, groupBytes: groupBytes, pageBytes: pageBytes, reading: reading}, nil
 }
 
 // Name is "parquet".

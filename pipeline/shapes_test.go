@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/format/formattest"
+	"github.com/clinkctl/clinkctl/format/parquet"
 	"github.com/clinkctl/clinkctl/pipeline"
 	"github.com/clinkctl/clinkctl/runstate"
 )
@@ -38,6 +41,8 @@ func (s *shape) records(name string, data []byte) ([]string, error) {
 	switch {
 	case strings.HasSuffix(plain, ".rejects.ndjson"):
 		return rawOf(data)
+	case strings.HasSuffix(plain, ".parquet"):
+		return rowsOfParquet(data)
 	case strings.HasSuffix(plain, ".csv"):
 		body, ok := bytes.CutPrefix(data, []byte(header))
 		if !ok {
@@ -67,6 +72,61 @@ func rawOf(data []byte) (raw []string, err error) {
 
 // idName are the columns of all sources here.
 var idName = []runstate.Column{{Name: "id", Type: "int64"}, {Name: "name", Type: "string"}}
+
+// rowsOfParquet gives the rows of a file as csv has them.
+func rowsOfParquet(data []byte) (rows []string, err error) {
+	f, err := parquet.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	file, err := any(f).(format.Table).OpenTable(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	schema := formattest.ParseSchema("id:int64 name:string")
+	total := int64(0)
+	for _, g := range file.Groups() {
+		total += g.Rows
+	}
+	r, err := file.NewReader(format.Reading{Schema: schema}, 0, total)
+	if err != nil {
+		return nil, err
+	}
+	var b columnar.Batch
+	for {
+		if _, err := r.Next(total, &b); err == io.EOF {
+			return rows, r.Close()
+		} else if err != nil {
+			return nil, err
+		}
+		for _, row := range formattest.Rows(schema, &b) {
+			rows = append(rows, strings.ReplaceAll(strings.Join(row, ","), `"`, "")+"\n")
+		}
+	}
+}
+
+// parquetOf makes a file of rows from..to, in groups of a few.
+func parquetOf(t *testing.T, from, to, group int) string {
+	t.Helper()
+	f, err := parquet.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := formattest.ParseSchema("name:string id:int32 more:float64")
+	var batches []*columnar.Batch
+	for i := from; i < to; i += group {
+		var rows [][]string
+		for k := i; k < min(i+group, to); k++ {
+			rows = append(rows, []string{fmt.Sprintf("name-%d", k), fmt.Sprint(k), "0.5"})
+		}
+		batches = append(batches, formattest.Of(schema, rows...))
+	}
+	file, err := formattest.Encode(f, format.Target{Schema: schema}, batches...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(file)
+}
 
 func compressed(t *testing.T, c format.Compression, text string) string {
 	t.Helper()
@@ -127,6 +187,25 @@ func shapes(t *testing.T) map[string]*shape {
 			files: map[string]string{"1.ndjson.zst": compressed(t, format.Zstd, strings.Join(objects, ""))},
 			plan: func(p *pipeline.Plan) {
 				p.Source = pipeline.SourcePlan{Path: "/src/*.ndjson.zst", Format: "ndjson"}
+				p.Columns = idName
+				sinks(p, "csv", "csv", nil)
+			},
+			rows: rows,
+		},
+		"csv to parquet": {
+			files: map[string]string{"1.csv": text(rows[:half]), "2.csv": text(rows[half:])},
+			plan: func(p *pipeline.Plan) {
+				p.Columns = idName
+				p.Checkpoint.Bytes = 90
+				sinks(p, "parquet", "parquet", nil)
+			},
+			rows: rows,
+		},
+		"parquet to csv": {
+			files: map[string]string{"1.parquet": parquetOf(t, 0, half, 5), "2.parquet": parquetOf(t, half, sweepRows, 100)},
+			plan: func(p *pipeline.Plan) {
+				p.Source = pipeline.SourcePlan{Path: "/src/*.parquet", Format: "parquet"}
+				p.Checkpoint = pipeline.Checkpoint{Bytes: 1 << 30, Rows: 4}
 				p.Columns = idName
 				sinks(p, "csv", "csv", nil)
 			},

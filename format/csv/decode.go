@@ -23,7 +23,11 @@ func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
 	if d.layout, err = f.match(h, r.Schema); err != nil {
 		return nil, err
 	}
-	d.json = jsontext.NewDecoder(d.columns, jsontext.Policy{Binary: f.binary, Closed: r.Schema.Closed, Format: "csv"})
+	policy := jsontext.Policy{Extra: f.extra, Binary: f.binary, Closed: r.Schema.Closed, Format: "csv", Options: []string{"extra", "invalid_utf8", "binary"}}
+	if f.replaceBad {
+		policy.InvalidUTF8 = jsontext.TextReplace
+	}
+	d.json = jsontext.NewDecoder(d.columns, policy)
 	return d, nil
 }
 

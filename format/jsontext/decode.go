@@ -120,7 +120,7 @@ func (d *Decoder) missing(start int, column *columnar.Column) fault {
 	if column.Required {
 		return refuse(start, column, nil, "has no key in this object, and is required", "declare it without !, if NULL will do")
 	}
-	return refuse(start, column, nil, "has no key in this object", d.policy.advise("", "make it NULL", "missing: null"))
+	return refuse(start, column, nil, "has no key in this object", d.policy.advise("", "make it NULL", `missing: "null"`))
 }
 
 // member reads a member of an object. One that is in the object already has more than row rows.

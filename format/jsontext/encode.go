@@ -139,7 +139,7 @@ func (e *Encoder) nonFinite(dst, name []byte) ([]byte, fault) {
 	}
 	advice := ""
 	if e.Format != "" {
-		advice = fmt.Sprintf("write it as a string or as null: %s: {nonfinite: string}, or null", e.Format)
+		advice = fmt.Sprintf("write it as a string, or as null: %s: {nonfinite: string}, or \"null\"", e.Format)
 	}
 	return dst, unplaced(string(name), "is not finite, and JSON has no such number", advice)
 }

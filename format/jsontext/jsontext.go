@@ -22,6 +22,8 @@ package jsontext
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/clinkctl/clinkctl/format"
 )
@@ -71,9 +73,12 @@ type Policy struct {
 
 	// Closed says that the schema is.
 	Closed bool
-	// Format is whose options these are, in what errors advise; "" if they are nobody's.
-	Format string
+	// Format is whose options errors advise about, and Options are the names of those that it has.
+	Format  string
+	Options []string
 }
+
+var options = []string{"extra", "missing", "duplicates", "surrogates", "invalid_utf8", "binary"}
 
 // ReadPolicy reads the options extra, missing, duplicates, surrogates, invalid_utf8 and binary.
 func ReadPolicy(formatName string, o *format.Options) Policy {
@@ -85,6 +90,7 @@ func ReadPolicy(formatName string, o *format.Options) Policy {
 		InvalidUTF8: o.Choice("invalid_utf8", TextFail, TextReplace),
 		Binary:      format.ReadBinaryText(o),
 		Format:      formatName,
+		Options:     options,
 	}
 }
 
@@ -92,12 +98,13 @@ func (p *Policy) refusesExtra() bool {
 	return p.Extra == ExtraFail || p.Closed && p.Extra != ExtraIgnore
 }
 
-// advise gives the advice to set options: what that does, and the options; after other, which is what else can be done.
-func (p *Policy) advise(other, what, options string) string {
-	if p.Format == "" {
+// advise gives the advice to set an option, where there is one: what that does, and "name: value"; after other, which is what else can
+// be done.
+func (p *Policy) advise(other, what, setting string) string {
+	if name, _, _ := strings.Cut(setting, ":"); !slices.Contains(p.Options, name) {
 		return other
 	}
-	advice := fmt.Sprintf("%s: %s: {%s}", what, p.Format, options)
+	advice := fmt.Sprintf("%s: %s: {%s}", what, p.Format, setting)
 	if other != "" {
 		advice = other + ", or " + advice
 	}

@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestValueRefuses(t *testing.T) {
 		{"struct<a:int8>", `{"b":1}`, 1, "v", "b", "is a key that is not declared", "csv: {extra: ignore}"},
 		{"struct<a:int8>", `{"\ud800":1}`, 2, "v", `\ud800`, "half of a surrogate pair", ""},
 		{"struct<a:int8>", "{\"\xff\":1}", 2, "v", "\xff", "is not UTF-8", ""},
-		{"struct<a:int8>", `{}`, 0, "v.a", "", "has no key in this object", "csv: {missing: null}"},
+		{"struct<a:int8>", `{}`, 0, "v.a", "", "has no key in this object", `csv: {missing: "null"}`},
 		{"struct<a:int8!>", `{}`, 0, "v.a", "", "and is required", "without !"},
 		{"struct<a:int8>", `{"a"1}`, 4, "v", "", "1 where the colon", ""},
 		{"struct<a:list<struct<b:date>>>", `{"a":[{"b":null},{"b":"x"}]}`, 23, "v.a.element.b", "x", "is not a date", ""},
@@ -57,7 +58,7 @@ func TestValueRefuses(t *testing.T) {
 		b := &columnar.Batch{Data: []byte("before" + test.text)}
 		b.Reset(columns)
 		b.Columns[0].Null()
-		p := Policy{Extra: ExtraFail, Missing: MissingFail, Format: "csv"}
+		p := Policy{Extra: ExtraFail, Missing: MissingFail, Format: "csv", Options: options}
 		e := NewDecoder(columns, p).Value(b, 0, 6, len(b.Data))
 		if e == nil {
 			t.Errorf("%s %q is taken", test.kind, test.text)
@@ -71,8 +72,10 @@ func TestValueRefuses(t *testing.T) {
 			t.Errorf("%s %.50q: %d rows are left", test.kind, test.text, b.Columns[0].Rows())
 		}
 	}
-	if _, err := back(t, columnsOf(t, "v:string"), `"\ud800"`, Policy{}); err == nil || strings.Contains(err.Error(), "{") {
-		t.Errorf("advice about nobody's option: %v", err)
+	for _, p := range []Policy{{}, {Format: "csv", Options: []string{"extra"}}} {
+		if _, err := back(t, columnsOf(t, "v:string"), `"\ud800"`, p); err == nil || strings.Contains(err.Error(), "{") {
+			t.Errorf("advice about an option that there is not: %v", err)
+		}
 	}
 }
 
@@ -117,8 +120,8 @@ func TestPolicies(t *testing.T) {
 
 func TestReadPolicy(t *testing.T) {
 	o := format.ReadOptions("ndjson", map[string]any{"extra": "fail", "missing": "fail", "duplicates": "first", "surrogates": "replace", "invalid_utf8": "replace", "binary": "hex"})
-	want := Policy{Extra: ExtraFail, Missing: MissingFail, Duplicates: DuplicatesFirst, Surrogates: TextReplace, InvalidUTF8: TextReplace, Binary: format.Hex, Format: "ndjson"}
-	if p := ReadPolicy("ndjson", o); p != want || o.Err() != nil {
+	want := Policy{Extra: ExtraFail, Missing: MissingFail, Duplicates: DuplicatesFirst, Surrogates: TextReplace, InvalidUTF8: TextReplace, Binary: format.Hex, Format: "ndjson", Options: options}
+	if p := ReadPolicy("ndjson", o); !reflect.DeepEqual(p, want) || o.Err() != nil {
 		t.Errorf("%+v, %v", p, o.Err())
 	}
 	o = format.ReadOptions("ndjson", map[string]any{"duplicates": "none"})

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -25,7 +26,7 @@ func (e *Engine) Inferred(ctx context.Context, plan Plan, source Source) (Plan, 
 	if len(columns) == 0 && plan.OnEmpty == EmptyWrite {
 		return plan, source, failf(Usage, "", "the source shows no columns, and on_empty: write needs them: declare them")
 	}
-	if err := e.sameInference(plan); err != nil {
+	if plan.Columns, err = e.sameInference(plan); err != nil {
 		return plan, source, err
 	}
 	source, _, err = e.Catalog.Sources().Find(ctx, plan)
@@ -35,11 +36,12 @@ func (e *Engine) Inferred(ctx context.Context, plan Plan, source Source) (Plan, 
 	return plan, source, nil
 }
 
-// sameInference refuses columns that differ from those that the job's last run, which was not aborted, has inferred.
-func (e *Engine) sameInference(plan Plan) error {
+// sameInference refuses columns that differ from those that the job's last run, which was not aborted, has inferred. Only their
+// order may be another one: the columns are given in the order of then.
+func (e *Engine) sameInference(plan Plan) ([]runstate.Column, error) {
 	runs, err := e.Runs(plan.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range slices.Backward(runs) {
 		b := r.begun()
@@ -47,21 +49,31 @@ func (e *Engine) sameInference(plan Plan) error {
 			continue
 		}
 		then, err := decodePlan(b.Plan)
-		if err != nil || !then.Infer || slices.Equal(then.Columns, plan.Columns) {
-			return err
+		if err != nil {
+			return nil, err
+		}
+		if !then.Infer {
+			break
+		}
+		if slices.Equal(byName(then.Columns), byName(plan.Columns)) {
+			return then.Columns, nil
 		}
 		now, err := plan.ColumnsLine()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before, err := then.ColumnsLine()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return failf(Usage, "", "the columns that the source shows are not those of the job's last run %s:\n  now   --columns '%s'\n  then  --columns '%s'\n"+
+		return nil, failf(Usage, "", "the columns that the source shows are not those of the job's last run %s:\n  now   --columns '%s'\n  then  --columns '%s'\n"+
 			"declare the columns that you want, by one of these lines", r.Run, now, before)
 	}
-	return nil
+	return plan.Columns, nil
+}
+
+func byName(columns []runstate.Column) []runstate.Column {
+	return slices.SortedFunc(slices.Values(columns), func(a, b runstate.Column) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // ColumnsLine gives the columns on one line, as --columns has them. What a line cannot say is left out.

@@ -19,7 +19,7 @@ import shapes
 import taken
 import written
 
-ROWS = 130  # so that each value of the corpus is there where every other one is NULL
+ROWS = corpus.MIXED + 5 * corpus.RUN
 MANY, MANY_LONG = 1200, 20_000
 
 

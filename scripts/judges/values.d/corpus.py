@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "..", "..", "..", "testdata", "values")
 NULLS = ("none", "some", "all")
 BIG = 70_000
+MIXED, RUN = 130, 11  # rows
 EXACT = decimal.Context(prec=200, traps=[decimal.Inexact, decimal.InvalidOperation])
 
 # The types' files, and what the types are called in jobs.
@@ -267,13 +268,15 @@ def big_texts(size):
 
 
 def table(kinds, rows, nulls=NULLS):
-    """Columns of so many rows: of each kind, none of its values NULL, some, and all."""
+    """Columns of so many rows: of each kind, none of its values NULL, some, and all. Of some every second one is, and beyond
+    MIXED rows runs of them."""
     columns = [Column("id", Kind("id", "int64"), [Value(str(i), i) for i in range(rows)])]
     for kind in kinds:
         for how in nulls:
             pick = [None] * rows
             if how != "all":
-                step = 1 if how == "none" else 2
-                pick = [kind.values[i // step % len(kind.values)] if i % step == 0 else None for i in range(rows)]
+                pick = [kind.values[i % len(kind.values)] for i in range(rows)]
+            if how == "some":
+                pick = [kind.values[i // 2 % len(kind.values)] if (i if i < MIXED else i // RUN) % 2 == 0 else None for i in range(rows)]
             columns.append(Column(f"{kind.column}_{how}", kind, pick))
     return columns

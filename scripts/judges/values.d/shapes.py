@@ -64,7 +64,7 @@ def refused(runner, board, source):
 
 def time_zones(runner, board, kinds):
     """The same job under other time zones and locales writes the same bytes, but for the run's token."""
-    columns = corpus.table(kinds, 130, ("none",))
+    columns = corpus.table(kinds, corpus.MIXED, ("none",))
     sources = written.sources(runner.folder(), "zones", columns)
     sources += [{k: v for k, v in source.items() if k != "columns"} for source in sources if source["format"] != "parquet"]  # inferred
     for source in sources:

@@ -67,7 +67,8 @@ def by_writer(runner, board, writer, format, columns, how):
     source = {"path": os.path.join(folder, f"*.{format}"), "format": format, **({format: FIELDS[format]} if format in FIELDS else {})}
     if format != "parquet":
         source["columns"] = job.declared(wanted)
-    wanted = [as_bytes(c) if of[c.name] and of[c.name].mode == BYTES else c for c in wanted]
+    else:  # the file says what its columns are
+        wanted = [{BYTES: as_bytes, TEXT: as_text}[of[c.name].mode](c) if of[c.name] else c for c in wanted]
     try:
         at, (lines, parquet) = runner.run(source, SINKS)
         by_python = text.read("ndjson", lines[0], wanted)

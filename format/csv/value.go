@@ -75,7 +75,6 @@ func (d *decoder) string(f field, column *columnar.Column, v *columnar.Vector, o
 // nested appends the value that is a field's JSON text.
 func (d *decoder) nested(f field, text []byte, c int, out *columnar.Batch) *format.DataError {
 	rows := out.Columns[c].Rows()
-	value := string(text[:min(len(text), 200)])
 	err := d.json.Value(out, c, f.from, f.from+len(text))
 	if err == nil && d.columns[c].Required && out.Columns[c].Rows() > rows && out.Columns[c].Valid[rows] == 0 {
 		err = &format.DataError{Offset: int64(f.from), Reason: "is null, and the column is required"}
@@ -85,7 +84,7 @@ func (d *decoder) nested(f field, text []byte, c int, out *columnar.Batch) *form
 			err.Column = d.columns[c].Name
 		}
 		if err.Value == "" {
-			err.Value = value
+			err.Value = string(text[:min(len(text), 200)]) // of which a part may be unescaped
 		}
 		return err
 	}

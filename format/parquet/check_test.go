@@ -262,9 +262,22 @@ func TestFooterThatClaimsMuch(t *testing.T) {
 			t.Errorf("%x: %v", footer[:min(10, len(footer))], err)
 		}
 	}
+	if _, _, err := readFooter(claim{}, 1<<40); err == nil || !strings.Contains(err.Error(), "is larger than") {
+		t.Error(err)
+	}
 	long := withFooterBytes([]byte(magic), nil)
 	binary.LittleEndian.PutUint32(long[4:], 1)
 	if _, _, err := readFooter(bytes.NewReader(long), int64(len(long))); err == nil || !strings.Contains(err.Error(), "does not fit") {
 		t.Error(err)
 	}
+}
+
+// claim is a large file whose end says that its footer has 4 GiB.
+type claim struct{}
+
+func (claim) ReadAt(p []byte, at int64) (int, error) {
+	if at == 0 {
+		return copy(p, magic), nil
+	}
+	return copy(p, "\xff\xff\xff\xff"+magic), nil
 }

@@ -21,10 +21,13 @@ const magic = "PAR1"
 // tailSize is how many bytes follow the footer.
 const tailSize = 4 + len(magic)
 
+// maxFooter is the most bytes of a footer that is read.
+const maxFooter = 256 << 20
+
 var errFooter = errors.New("the footer is damaged")
 
 // readFooter reads the footer of a file of size bytes, and tells where it begins. It takes memory in proportion to the footer,
-// whatever that claims to hold.
+// which is bounded, whatever that claims to hold.
 func readFooter(r io.ReaderAt, size int64) (m *pqformat.FileMetaData, at int64, err error) {
 	if size < int64(len(magic)+tailSize) {
 		return nil, 0, fmt.Errorf("a file of %d bytes is no parquet file", size)
@@ -44,6 +47,9 @@ func readFooter(r io.ReaderAt, size int64) (m *pqformat.FileMetaData, at int64, 
 	at = size - int64(tailSize) - length
 	if at < int64(len(magic)) {
 		return nil, 0, fmt.Errorf("a footer of %d bytes does not fit a file of %d", length, size)
+	}
+	if length > maxFooter {
+		return nil, 0, fmt.Errorf("a footer of %d bytes is larger than %d", length, maxFooter)
 	}
 	data := make([]byte, length)
 	if err := readAt(r, data, at); err != nil {

@@ -262,36 +262,40 @@ func TestStatisticsOfEdges(t *testing.T) {
 				schema.Columns = []columnar.Column{{Name: "v", Type: schema.Columns[0].Type}}
 				schema.Columns[0].Type.Fields[0].Type.Fields = formattest.ParseSchema(test.column).Columns
 			}
-			var batches []*columnar.Batch
-			for _, text := range test.values {
-				batches = append(batches, edge(schema, formattest.ParseSchema(test.column).Columns[0], text, nested))
+			c := formattest.ParseSchema(test.column).Columns[0]
+			together, apart := []*columnar.Batch{edges(schema, c, test.values, nested)}, []*columnar.Batch{}
+			for i := range test.values {
+				apart = append(apart, edges(schema, c, test.values[i:i+1], nested))
 			}
 			f := newFormat(t, nil)
 			for _, f.groupRows = range []int64{1, 2, 1000} {
 				for _, f.pageBytes = range []int64{1, pageBytes} {
-					file := encode(t, f, schema, batches...)
-					checkStatistics(failure{t, test.column}, schema, file)
+					for _, batches := range [][]*columnar.Batch{together, apart} {
+						checkStatistics(failure{t, test.column}, schema, encode(t, f, schema, batches...))
+					}
 				}
 			}
 		}
 	}
 }
 
-// edge makes a row of one value, or of a list of one struct of it.
-func edge(schema *columnar.Schema, c columnar.Column, text string, nested bool) *columnar.Batch {
+// edges makes rows of a value each, or of a list of one struct of it.
+func edges(schema *columnar.Schema, c columnar.Column, texts []string, nested bool) *columnar.Batch {
 	b := &columnar.Batch{}
 	b.Reset(schema.Columns)
-	b.Rows = 1
-	v := &b.Columns[0]
-	if nested {
-		v.AddList(1)
-		v.Kids[0].AddStruct()
-		v = &v.Kids[0].Kids[0]
-	}
-	if text == "NULL" {
-		v.Null()
-	} else {
-		addText(b, v, c.Type, text)
+	b.Rows = len(texts)
+	for _, text := range texts {
+		v := &b.Columns[0]
+		if nested {
+			v.AddList(1)
+			v.Kids[0].AddStruct()
+			v = &v.Kids[0].Kids[0]
+		}
+		if text == "NULL" {
+			v.Null()
+		} else {
+			addText(b, v, c.Type, text)
+		}
 	}
 	return b
 }

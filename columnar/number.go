@@ -190,6 +190,8 @@ func AppendFloat32(dst []byte, v float32) []byte { return appendFloat(dst, float
 func appendFloat(dst []byte, v float64, bits int) []byte {
 	size := math.Abs(v)
 	switch {
+	case v == 0 && math.Signbit(v):
+		return append(dst, "-0.0"...) // without a point readers take it for an integer, which has no sign
 	case math.IsNaN(v):
 		return append(dst, NaN...)
 	case math.IsInf(v, 1):

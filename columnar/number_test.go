@@ -92,7 +92,7 @@ func TestFloat64AgreesWithStrconv(t *testing.T) {
 
 func TestAppendFloat64(t *testing.T) {
 	for want, v := range map[string]float64{"1": 1, "0.1": 0.1, "100000000000000000000": 1e20, "1e+21": 1e21, "1e-07": 1e-7, "0.000001": 1e-6,
-		"-0": math.Copysign(0, -1), "NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1), "5e-324": math.SmallestNonzeroFloat64} {
+		"-0.0": math.Copysign(0, -1), "NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1), "5e-324": math.SmallestNonzeroFloat64} {
 		if got := AppendFloat64(nil, v); string(got) != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

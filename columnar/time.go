@@ -118,7 +118,7 @@ func ParseTimestamp(text []byte) (int64, error) {
 	return 0, errNotStamp
 }
 
-// ParseTimestampTZ reads a timestamp, as ParseTimestamp does, and its offset from UTC: Z, +01, +0100 or +01:00, also after a space.
+// ParseTimestampTZ reads a timestamp, as ParseTimestamp does, and its offset from UTC: Z, +01, +0100, +01:00 or +01:02:03, also after a space.
 func ParseTimestampTZ(text []byte) (int64, error) {
 	micros, rest, err := dateTime(text)
 	if err != nil {
@@ -127,11 +127,11 @@ func ParseTimestampTZ(text []byte) (int64, error) {
 	if len(rest) == 0 {
 		return 0, errNoZone
 	}
-	minutes, err := zone(rest)
+	seconds, err := zone(rest)
 	if err != nil {
 		return 0, err
 	}
-	micros -= int64(minutes) * 60 * microsPerSecond
+	micros -= int64(seconds) * microsPerSecond
 	if micros < MinTimestamp || micros > MaxTimestamp {
 		return 0, errDateRange
 	}
@@ -215,10 +215,10 @@ func fraction(text []byte) (micros int64, rest []byte, err error) {
 	return micros, rest, nil
 }
 
-// maxOffset is the most that a zone is away from UTC, in minutes: no zone ever was further.
-const maxOffset = 18 * 60
+// maxOffset is the most that a zone is away from UTC, in seconds: no zone ever was further.
+const maxOffset = 18 * 3600
 
-// zone reads an offset from UTC, in minutes.
+// zone reads an offset from UTC, in seconds. Those of times before there were zones have seconds.
 func zone(text []byte) (int, error) {
 	if text[0] == ' ' {
 		text = text[1:]
@@ -229,18 +229,20 @@ func zone(text []byte) (int, error) {
 	if len(text) < 3 || text[0] != '+' && text[0] != '-' {
 		return 0, errNotZone
 	}
-	hours, minutes := two(text[1:]), 0
+	hours, minutes, seconds := two(text[1:]), 0, 0
 	switch rest := text[3:]; {
 	case len(rest) == 0:
 	case len(rest) == 2:
 		minutes = two(rest)
 	case len(rest) == 3 && rest[0] == ':':
 		minutes = two(rest[1:])
+	case len(rest) == 6 && rest[0] == ':' && rest[3] == ':':
+		minutes, seconds = two(rest[1:]), two(rest[4:])
 	default:
 		return 0, errNotZone
 	}
-	offset := 60*hours + minutes
-	if hours > 99 || minutes > 59 || offset > maxOffset {
+	offset := 3600*hours + 60*minutes + seconds
+	if hours > 99 || minutes > 59 || seconds > 59 || offset > maxOffset {
 		return 0, errNotZone
 	}
 	if text[0] == '-' {

@@ -89,6 +89,9 @@ func modelFloat(t columnar.Type, text string, isNumber, isText bool) (any, bool)
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		verb = 'e'
 	}
+	if f == 0 && math.Signbit(f) {
+		return json.Number("-0.0"), true
+	}
 	return json.Number(strconv.FormatFloat(f, verb, -1, bits)), true
 }
 

@@ -66,17 +66,20 @@ func chunkStart(m *pqformat.ColumnMetaData) int64 {
 	return m.DataPageOffset
 }
 
-// without is a file that ends somewhere, and some pieces of which are passed over.
-type without struct {
-	r    *source
-	end  int64
-	gaps []gap // in order
+// chunkPages is a column chunk whose pages are known. It is the file as the library is to see it: it ends with the chunk, and pages
+// without values, and those that are decoded here, are not in it.
+type chunkPages struct {
+	r     *source
+	meta  *pqformat.ColumnMetaData
+	end   int64
+	gaps  []gap     // what is not in it, in order
+	pages []pageRef // of data, in order
 }
 
 // gap is a piece of a file.
 type gap struct{ at, size int64 }
 
-func (w *without) ReadAt(p []byte, at int64) (n int, err error) {
+func (w *chunkPages) ReadAt(p []byte, at int64) (n int, err error) {
 	for _, g := range w.gaps {
 		if at >= g.at {
 			at += g.size
@@ -103,17 +106,15 @@ func (w *without) ReadAt(p []byte, at int64) (n int, err error) {
 	return n + m, err
 }
 
-// checkPages refuses pages of a column chunk that claim to be larger than they can be. It tells which pages have no values: some
-// writers make such, and the library does not expect them.
-func (t *tableFile) checkPages(group, leaf int) (empty *without, err error) {
-	empty = &without{r: t.r}
+// checkPages finds the pages of a column chunk, and refuses those that claim to be larger than they can be.
+func (t *tableFile) checkPages(group, leaf int) (*chunkPages, error) {
 	g := &t.file.Metadata().RowGroups[group]
 	if leaf >= len(g.Columns) {
 		return nil, fmt.Errorf("row group %d has %d columns", group, len(g.Columns))
 	}
 	m := &g.Columns[leaf].MetaData
 	end := chunkStart(m) + m.TotalCompressedSize
-	empty.end = end
+	chunk := &chunkPages{r: t.r, meta: m, end: end}
 	var values int64
 	for at := chunkStart(m); at < end && values < m.NumValues; {
 		h, n, err := t.pageHeader(at, end)
@@ -151,8 +152,13 @@ func (t *tableFile) checkPages(group, leaf int) (empty *without, err error) {
 		if count < 0 || count > m.NumValues-values {
 			return nil, fmt.Errorf("pages have more values than the %d of their column chunk", m.NumValues)
 		}
-		if count == 0 && h.Type != pqformat.DictionaryPage {
-			empty.gaps = append(empty.gaps, gap{at, n + body})
+		isData := h.Type == pqformat.DataPage || h.Type == pqformat.DataPageV2
+		own := isData && isOwn(m.Type, &h)
+		if isData && count > 0 {
+			chunk.pages = append(chunk.pages, pageRef{at: at + n, header: h, own: own})
+		}
+		if own || count == 0 && h.Type != pqformat.DictionaryPage { // some writers make pages without values
+			chunk.gaps = append(chunk.gaps, gap{at, n + body})
 		}
 		values += count
 		at += n + body
@@ -160,7 +166,7 @@ func (t *tableFile) checkPages(group, leaf int) (empty *without, err error) {
 	if values != m.NumValues {
 		return nil, fmt.Errorf("pages have %d values of the %d of their column chunk", values, m.NumValues)
 	}
-	return empty, nil
+	return chunk, nil
 }
 
 // pageHeader reads the header of a page, and tells how long that is.

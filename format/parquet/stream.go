@@ -19,6 +19,9 @@ type stream struct {
 	pages  parquet.Pages
 	page   parquet.Page
 	values parquet.ValueReader
+	chunk  *chunkPages
+	next   int      // of its pages
+	own    *ownPage // at hand, if it is decoded here
 	buf    []parquet.Value
 	at     int // in buf: the entry to be read next
 	n      int // entries in buf
@@ -38,17 +41,19 @@ func (l *stream) open(chunk parquet.ColumnChunk, group int) error {
 	if err := l.close(); err != nil {
 		return err
 	}
-	empty, err := l.file.checkPages(group, l.node.leaf)
+	pages, err := l.file.checkPages(group, l.node.leaf)
 	if err != nil {
 		return err
 	}
 	if l.buf == nil {
 		l.buf = make([]parquet.Value, leafBuffer)
 	}
-	l.pages, l.at, l.n, l.done = chunk.Pages(), 0, 0, false
-	if file, ok := chunk.(*parquet.FileColumnChunk); ok && len(empty.gaps) > 0 {
-		l.pages = file.PagesFrom(empty)
+	l.at, l.n, l.done, l.chunk, l.next, l.own = 0, 0, false, pages, 0, nil
+	file, ok := chunk.(*parquet.FileColumnChunk)
+	if !ok {
+		return fmt.Errorf("column %s: %T is no chunk of a file", l.node.name, chunk)
 	}
+	l.pages = file.PagesFrom(pages)
 	return nil
 }
 
@@ -99,27 +104,47 @@ func (l *stream) peek() (*parquet.Value, error) {
 	return &l.buf[l.at], nil
 }
 
-// more reads further entries, of this page or of the next one that has any.
+// more reads further entries, of this page or of the next one.
 func (l *stream) more() error {
 	l.at, l.n = 0, 0
+	if l.own != nil {
+		if l.n = l.own.read(l.buf, l.node.leaf); l.n == 0 {
+			l.own = nil
+		}
+		return nil
+	}
 	if l.values == nil {
-		page, err := l.pages.ReadPage()
-		if err == io.EOF {
-			l.done = true
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("column %s: %w", l.node.name, err)
-		}
-		l.page, l.values = page, page.Values()
+		return l.nextPage()
 	}
 	n, err := l.values.ReadValues(l.buf)
 	l.n = n
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("column %s: %w", l.node.name, err)
 	}
-	if errors.Is(err, io.EOF) && n == 0 {
+	if n == 0 {
 		l.release()
+	}
+	return nil
+}
+
+// nextPage begins the next page.
+func (l *stream) nextPage() (err error) {
+	if l.next == len(l.chunk.pages) {
+		l.done = true
+		return nil
+	}
+	p := &l.chunk.pages[l.next]
+	l.next++
+	if p.own {
+		l.own, err = l.file.decodeOwn(p, l.chunk.meta, l.node)
+	} else if l.page, err = l.pages.ReadPage(); err == nil {
+		l.values = l.page.Values()
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("column %s: %w", l.node.name, err)
 	}
 	return nil
 }

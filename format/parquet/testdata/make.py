@@ -36,7 +36,7 @@ def text(x, kind=""):
     if isinstance(x, dt.date):
         return x.isoformat()
     if isinstance(x, float):
-        return {"1.5": "1.5", "-0.0": "-0", "nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(repr(x), repr(x))
+        return {"1.5": "1.5", "nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(repr(x), repr(x))
     if isinstance(x, (list, dict)):
         return json.dumps(plain(x), separators=(",", ":"), ensure_ascii=False)
     return str(x)
@@ -133,6 +133,13 @@ def main():
     pq.ParquetWriter(os.path.join(HERE, "no-groups.parquet"), pa.schema([("a", pa.int64())])).close()
     say("no-groups", "a:int64", [])
 
+    runs = [None if i % 41 == 7 else (i // 13) % 2 == 0 if i % 100 < 60 else i % 3 == 0 for i in range(700)]
+    bools = pa.table({"b": pa.array(runs), "r": pa.array([bool(x) for x in runs], pa.bool_()), "l": pa.array([[runs[i], True] * (i % 3) for i in range(700)], pa.list_(pa.bool_()))},
+                     schema=pa.schema([("b", pa.bool_()), pa.field("r", pa.bool_(), nullable=False), ("l", pa.list_(pa.bool_()))]))
+    for version in ("1.0", "2.0"):
+        write(f"bools-v{version[0]}", "b:bool,r:bool!,l:list<bool>", bools, data_page_version=version, column_encoding={c: "RLE" for c in ("b", "r", "l.list.element")},
+              use_dictionary=False, row_group_size=450, data_page_size=60, write_batch_size=50, compression="snappy")
+
     rows = [(i, None if i % 3 == 0 else f"d{i % 4}", Decimal(i) / 4, [i, None] if i % 2 else None) for i in range(50)]
     db = duckdb.connect()
     db.execute("CREATE TABLE t (i BIGINT, s VARCHAR, d DECIMAL(10,2), l INTEGER[])")
@@ -140,6 +147,11 @@ def main():
     for version in ("V1", "V2"):
         db.execute(f"COPY (SELECT * FROM t ORDER BY i) TO '{os.path.join(HERE, f'duckdb-{version}.parquet')}' (FORMAT parquet, PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048)")
         say(f"duckdb-{version}", "i:int64!,s:string,d:decimal(10,2)!,l:list<int32>", [(i, s, f"{d:.2f}", l) for i, s, d, l in rows])
+    db.execute("CREATE TABLE w (a INTEGER, b BIGINT)")
+    far = [((-1) ** i * (2**31 - 1 - i * 17), (-1) ** i * (2**63 - 1 - i * 10**15)) for i in range(300)]
+    db.executemany("INSERT INTO w VALUES (?, ?)", far)
+    db.execute(f"COPY w TO '{os.path.join(HERE, 'duckdb-deltas.parquet')}' (FORMAT parquet, PARQUET_VERSION V2, DICTIONARY_SIZE_LIMIT 1)")
+    say("duckdb-deltas", "a:int32!,b:int64!", far)
     frame = polars.DataFrame({"i": [r[0] for r in rows], "s": [r[1] for r in rows], "l": [r[3] for r in rows]}, schema={"i": polars.Int64, "s": polars.String, "l": polars.List(polars.Int32)})
     frame.write_parquet(os.path.join(HERE, "polars.parquet"), row_group_size=20, data_page_size=100)
     say("polars", "i:int64,s:string,l:list<int32>", [(r[0], r[1], r[3]) for r in rows])

@@ -14,7 +14,7 @@ import (
 // numbers gives types of numbers.
 func numbers() *rapid.Generator[Type] {
 	return rapid.Custom(func(t *rapid.T) Type {
-		return decimalOf(t, Type{Kind: rapid.SampledFrom(Kinds()[Int8-1 : Decimal]).Draw(t, "kind")})
+		return decimalOf(t, Type{Kind: rapid.SampledFrom(Kinds()[Int8-1:Decimal]).Draw(t, "kind")})
 	})
 }
 
@@ -90,7 +90,9 @@ func roundHalfEven(r *big.Rat) *big.Int {
 }
 
 // scaled gives a number in units of a type's last digit.
-func scaled(r *big.Rat, t Type) *big.Rat { return new(big.Rat).Mul(r, new(big.Rat).SetInt(tenTo(t.Scale))) }
+func scaled(r *big.Rat, t Type) *big.Rat {
+	return new(big.Rat).Mul(r, new(big.Rat).SetInt(tenTo(t.Scale)))
+}
 
 // fixedOf gives an integer as a value of a type, if it is in range.
 func fixedOf(v *big.Int, t Type) (value, bool) {

@@ -105,7 +105,6 @@ func (n *number) magnitude(zeros int) (v Int128) {
 
 // roundNumber reads a number as an unscaled value of a type of integers or decimals, rounded half to even.
 func roundNumber(text []byte, t Type) (Int128, error) {
-	to := newFixedTo(t, true)
 	n := splitNumber(text)
 	if !n.ok {
 		return Int128{}, refuseKind(t)
@@ -113,7 +112,7 @@ func roundNumber(text []byte, t Type) (Int128, error) {
 	up := n.round(t.Scale)
 	zeros, err := n.fit(MaxPrecision, t.Scale)
 	if err != nil {
-		return Int128{}, to.beyond
+		return Int128{}, newFixedTo(t, true).beyond
 	}
 	v := n.magnitude(zeros)
 	if up {
@@ -122,10 +121,23 @@ func roundNumber(text []byte, t Type) (Int128, error) {
 	if n.negative {
 		v = v.Neg()
 	}
-	if why := to.check(v); why != "" {
-		return Int128{}, why
+	if holds(t, v) {
+		return v, nil
 	}
-	return v, nil
+	return Int128{}, newFixedTo(t, true).check(v)
+}
+
+// holds tells whether a type of integers or decimals has an unscaled value.
+func holds(t Type, v Int128) bool {
+	if t.Kind == Decimal {
+		return v.Fits(t.Precision)
+	}
+	least, most := intRange(t.Kind)
+	if v.Hi < 0 {
+		v = v.Neg()
+		most = least
+	}
+	return v.Hi == 0 && v.Lo <= most
 }
 
 // round cuts a number to some digits after the point, and tells whether one is to be added to the last of them.

@@ -121,14 +121,15 @@ func roundNumber(text []byte, t Type) (Int128, error) {
 	if n.negative {
 		v = v.Neg()
 	}
-	if holds(t, v) {
+	if t.holdsFixed(v) {
 		return v, nil
 	}
-	return Int128{}, newFixedTo(t, true).check(v)
+	to := newFixedTo(t, true)
+	return Int128{}, to.check(v)
 }
 
-// holds tells whether a type of integers or decimals has an unscaled value.
-func holds(t Type, v Int128) bool {
+// holdsFixed tells whether a type of integers or decimals has an unscaled value.
+func (t Type) holdsFixed(v Int128) bool {
 	if t.Kind == Decimal {
 		return v.Fits(t.Precision)
 	}

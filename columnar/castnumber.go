@@ -282,10 +282,13 @@ func (f *fixingCast) decimal(v float64) (Int128, Refusal) {
 	if big && binaryDigits(v) <= t.Scale {
 		text = strconv.AppendFloat(buf[:0], v, 'f', t.Scale, 64)
 	}
-	x, err := ParseDecimal(text, t.Precision, t.Scale)
-	if err != nil && f.lossy {
-		x, err = ParseDecimal(strconv.AppendFloat(buf[:0], v, 'f', t.Scale, 64), t.Precision, t.Scale)
+	if f.lossy {
+		n := splitNumber(text)
+		if _, refuse := n.measure(t.Precision, t.Scale); refuse != nil {
+			text = strconv.AppendFloat(buf[:0], v, 'f', t.Scale, 64)
+		}
 	}
+	x, err := ParseDecimal(text, t.Precision, t.Scale)
 	if err != nil {
 		return x, refusalOf(err)
 	}

@@ -104,8 +104,11 @@ func parseText(lossy bool) func(c *Caster, src, dst *Vector) {
 	return func(c *Caster, src, dst *Vector) {
 		for i, s := range src.Str {
 			text := c.bytes(s)
-			err := dst.parse(c.to.Type, text)
-			if err != nil && lossy {
+			var err error
+			if !lossy || !isFixed(c.to.Type.Kind) { // rounding a number is as quick as refusing it, and takes no memory
+				err = dst.parse(c.to.Type, text)
+			}
+			if lossy && (err != nil || isFixed(c.to.Type.Kind)) {
 				err = dst.parseRounded(c.to.Type, text)
 			}
 			if err != nil && !c.refuse(i, refusalOf(err)) {

@@ -221,8 +221,17 @@ func ParseNarrow(text []byte, precision, scale int) (int64, error) {
 // fit cuts a number's digits to those that matter, and says how many zeros follow them in the unscaled value of
 // decimal(precision, scale).
 func (n *number) fit(precision, scale int) (zeros int, err error) {
+	zeros, refuse := n.measure(precision, scale)
+	if refuse != nil {
+		return 0, refuse(precision, scale)
+	}
+	return zeros, nil
+}
+
+// measure is fit for callers that may have no use for the words of a refusal.
+func (n *number) measure(precision, scale int) (zeros int, refuse func(precision, scale int) Refusal) {
 	if !n.ok {
-		return 0, refuseDecimal(precision, scale)
+		return 0, refuseDecimal
 	}
 	for len(n.whole) > 0 && n.whole[0] == '0' {
 		n.whole = n.whole[1:]
@@ -235,14 +244,14 @@ func (n *number) fit(precision, scale int) (zeros int, err error) {
 	for ; zeros < 0 && n.dropZero(); zeros++ {
 	}
 	if zeros < 0 {
-		return 0, refuseScale(precision, scale)
+		return 0, refuseScale
 	}
 	significant := len(n.whole) + len(n.fraction)
 	if len(n.whole) == 0 {
 		significant -= leadingZeros(n.fraction)
 	}
 	if significant+zeros > precision {
-		return 0, refuseDigits(precision, scale)
+		return 0, refuseDigits
 	}
 	return zeros, nil
 }

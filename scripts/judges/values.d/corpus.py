@@ -254,12 +254,12 @@ def read_kinds():
 
 def big_kinds():
     return [Kind(f"{type_}, 70 KB", type_, [Value(big, of_json(type_, load(big)))] + [Value(small, of_json(type_, load(small)))] * 31)
-            for type_, big, small in big_texts(BIG)]
+            for type_, big, small in big_texts(BIG, "🐎")]
 
 
-def big_texts(size):
+def big_texts(size, wide=""):
     """Values of about so many bytes, and small ones, as NDJSON has them."""
-    text = ('0123456789abcdef,"🐎\n' * (size // 16))[:size]
+    text = (f'0123456789abcdef,"{wide}\n' * (size // 16))[:size]
     data = (bytes(range(256)) * (size // 256 + 1))[:size]
     yield "string", json.dumps(text), '""'
     yield "binary", json.dumps(base64.b64encode(data).decode()), '""'

@@ -80,7 +80,7 @@ def no_constant(name):
 
 
 # One field of RFC 4180, and what ends it.
-FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)')
+FIELD = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",\r\n]*+))(,|\n)')
 
 
 def read_csv(data, columns):

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 
+import cases
 import corpus
 import job
 import limits
@@ -64,6 +65,8 @@ def judge(args, runner, board):
     steps.done(board, "1000 columns")
     refused.run(runner, board)
     steps.done(board, "refused values")
+    cases.run(runner, board)
+    steps.done(board, "cases")
     shapes.time_zones(runner, board, kinds)
     steps.done(board, "time zones and locales")
     if args.all:

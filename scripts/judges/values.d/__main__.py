@@ -57,6 +57,7 @@ def judge(args, runner, board):
         steps.done(board, f"{name}, we write")
         taken.run(runner, board, columns, "long" if args.all else "short", limits_too=True)
         steps.done(board, f"{name}, they write")
+    taken.old_timestamps(runner, board, corpus.table(kinds, ROWS))
     shapes.few_rows(runner, board, small)
     steps.done(board, "no rows, one row")
     shapes.many_rows(runner, board, small, MANY_LONG if args.all else MANY)

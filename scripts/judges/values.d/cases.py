@@ -55,6 +55,7 @@ def run(runner, board):
         exported(runner, board, *case)
     for case in REFUSED:
         refused(runner, board, *case)
+    beside(runner, board)
     for name, array, type_ in strange_arrays():
         strange(runner, board, name, array, type_)
 
@@ -96,6 +97,35 @@ def refused(runner, board, name, format, data, more, says):
 
 def visible(at):
     return glob.glob(os.path.join(at, "out0", "*"))
+
+
+def beside(runner, board):
+    """Types of Parquet that have others beside them, as Arrow has them, and what each is read as."""
+    ms = [1, None, 86399999]
+    arrays = {
+        "dictionary": (pa.array(["a", None, "a"]).dictionary_encode(), ["a", None, "a"]),
+        "large_string": (pa.array(["a", None, ""], pa.large_string()), ["a", None, ""]),
+        "string_view": (pa.array(["a", None, ""], pa.string_view()), ["a", None, ""]),
+        "large_list": (pa.array([[1], None, []], pa.large_list(pa.int64())), [[1], None, []]),
+        "fixed_list": (pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int64(), 2)), [[1, 2], None, [3, 4]]),
+        "map": (pa.array([[("a", 1)], None, []], pa.map_(pa.string(), pa.int64())), [[{"key": "a", "value": 1}], None, []]),
+        "float16": (pa.array([1.5, None, 65504], pa.float16()), [1.5, None, 65504]),
+        "time32": (pa.array(ms, pa.int32()).cast(pa.time32("ms")), ["00:00:00.001000", None, "23:59:59.999000"]),
+        "timestamp_ms": (pa.array(ms, pa.int64()).cast(pa.timestamp("ms")), ["1970-01-01 00:00:00.001000", None, "1970-01-01 23:59:59.999000"]),
+        "timestamp_s": (pa.array(ms, pa.int64()).cast(pa.timestamp("s", "Asia/Seoul")), ["1970-01-01 00:00:01Z", None, "1972-09-26 23:59:59Z"]),
+        "date64": (pa.array([86400000, None, -86400000], pa.int64()).cast(pa.date64()), ["1970-01-02", None, "1969-12-31"]),
+        "fixed_binary": (pa.array([b"abc", None, b"\0\0\0"], pa.binary(3)), ["YWJj", None, "AAAA"]),
+        "null": (pa.nulls(3), [None, None, None]),
+    }
+    path = os.path.join(runner.folder(), "case.parquet")
+    pa.parquet.write_table(pa.table({name: array for name, (array, _) in arrays.items()}), path)
+    _, outs = runner.run({"path": path, "format": "parquet"}, NDJSON)
+    with open(outs[0][0], encoding="utf-8") as f:
+        got = [json.loads(line) for line in f]
+    for name, (_, want) in arrays.items():
+        board.values += len(want)
+        if [row[name] for row in got] != want:
+            board.fail(f"Arrow's {name} in Parquet: {[row[name] for row in got]} comes out, and not {want}")
 
 
 def strange_arrays():

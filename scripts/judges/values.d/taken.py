@@ -54,6 +54,19 @@ def run(runner, board, columns, how, limits_too=False):
                     check_limits(runner, board, writer, format, columns)
 
 
+def old_timestamps(runner, board, columns):
+    """INT96, as Spark and Hive have written timestamps, says nothing of a zone: it is taken for a timestamp, or for UTC if asked."""
+    columns = [c for c in columns if c.type in ("timestamp", "timestamptz")]
+    folder = runner.folder()
+    by_pyarrow.write("parquet", os.path.join(folder, "int96.parquet"), by_pyarrow.table(columns), columns, use_deprecated_int96_timestamps=True)
+    declared = [{"name": c.name, "type": c.type, **({"cast": "exact"} if c.type == "timestamptz" else {})} for c in columns]
+    at, outs = runner.run({"path": os.path.join(folder, "*.parquet"), "format": "parquet", "columns": declared}, SINKS)
+    got = text.read("ndjson", outs[0][0], columns)
+    for c in columns:
+        board.compare("pyarrow writes INT96", c, got[c.name], (TAKEN, "parquet", by_pyarrow.NAME))
+    job.remove(at)
+
+
 def by_writer(runner, board, writer, format, columns, how):
     cell = (TAKEN, format, writer.NAME)
     of = {c.name: limits.find(TAKEN, format, writer.NAME, c.kind) for c in columns}

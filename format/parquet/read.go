@@ -6,9 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
 
-	"github.com/parquet-go/parquet-go"
+	pqformat "github.com/parquet-go/parquet-go/format"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
@@ -25,16 +24,20 @@ func (f *Format) OpenTable(r io.ReaderAt, size int64) (format.TableFile, error) 
 	return t, nil
 }
 
-// source reads a file, and keeps its errors, so that they are not taken for damage.
+// source reads a file, and marks its errors, so that they are not taken for damage.
 type source struct {
-	r   io.ReaderAt
-	err atomic.Pointer[error]
+	r io.ReaderAt
 }
+
+// readError is an error of the file.
+type readError struct{ error }
+
+func (e *readError) Unwrap() error { return e.error }
 
 func (s *source) ReadAt(p []byte, at int64) (int, error) {
 	n, err := s.r.ReadAt(p, at)
 	if err != nil && err != io.EOF {
-		s.err.Store(&err)
+		err = &readError{err}
 	}
 	return n, err
 }
@@ -44,71 +47,109 @@ type tableFile struct {
 	reading // the options
 	r       *source
 	size    int64
-	file    *parquet.File
+	footer  int64 // where it begins
+	meta    *pqformat.FileMetaData
 	root    *element
 	nodes   []*node
 }
 
+const (
+	damage      = "the Parquet file is damaged: "
+	adviceAgain = "get the file again"
+)
+
 // guarded tells damage from errors of the source. Panics of the library are damage.
 func (t *tableFile) guarded(f func() error) error {
 	err := guard(f)
-	if err == nil || err == io.EOF {
-		return err
+	if err == nil {
+		return nil
 	}
 	if e, ok := errors.AsType[*format.DataError](err); ok {
 		return e
 	}
+	if _, ok := errors.AsType[*readError](err); ok {
+		return err
+	}
 	if _, ok := errors.AsType[rejection](err); ok {
 		return err
 	}
-	if read := t.r.err.Load(); read != nil {
-		return *read
-	}
-	return &format.DataError{Offset: format.Unplaced, Reason: "the Parquet file is damaged: " + strings.TrimPrefix(err.Error(), "parquet: "), Advice: "get the file again"}
+	return &format.DataError{Offset: format.Unplaced, Reason: damage + strings.TrimPrefix(err.Error(), "parquet: "), Advice: adviceAgain}
 }
 
 func refuseFile(reason, advice string) error {
 	return &format.DataError{Offset: format.Unplaced, Reason: reason, Advice: advice}
 }
 
-func (t *tableFile) open() error {
-	var tail [4]byte
+const (
+	errEncrypted  = "the file is encrypted, and cannot be read"
+	adviceDecrypt = "decrypt it first"
+)
+
+func (t *tableFile) open() (err error) {
+	var tail [len(magic)]byte
 	if t.size >= int64(len(tail)) {
 		if err := readAt(t.r, tail[:], t.size-int64(len(tail))); err != nil {
 			return err
 		}
 	}
-	switch {
-	case string(tail[:]) == "PARE":
-		return refuseFile("the file is encrypted, and cannot be read", "decrypt it first")
-	case string(tail[:]) != magic:
+	switch string(tail[:]) {
+	case magic:
+	case "PARE":
+		return refuseFile(errEncrypted, adviceDecrypt)
+	default:
 		return refuseFile("the file is no Parquet file: it does not end as one", "is it whole, and is the format right?")
 	}
-	meta, _, err := readFooter(t.r, t.size)
-	if err != nil {
+	if t.meta, t.footer, err = readFooter(t.r, t.size); err != nil {
 		return err
 	}
-	if err := checkMeta(meta, t.size); err != nil {
-		return err
-	}
-	if t.root, err = elements(meta.Schema); err != nil {
+	leaves := 0
+	if t.root, leaves, err = elements(t.meta.Schema); err != nil {
 		return err
 	}
 	t.nodes = columns(t.root)
-	buffer := min(256<<10, max(16<<10, (8<<20)/max(1, leavesOf(t.root))))
-	t.file, err = parquet.OpenFile(t.r, t.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(buffer))
-	return err
+	return t.checkGroups(leaves)
 }
 
-func leavesOf(e *element) int {
-	if e.Type.Valid {
-		return 1
+// checkGroups refuses a footer whose row groups cannot be.
+func (t *tableFile) checkGroups(leaves int) error {
+	var rows int64
+	for i := range t.meta.RowGroups {
+		g := &t.meta.RowGroups[i]
+		if g.NumRows < 0 || rows+g.NumRows < rows || len(g.Columns) != leaves {
+			return fmt.Errorf("row group %d has %d rows in %d columns, of %d", i, g.NumRows, len(g.Columns), leaves)
+		}
+		rows += g.NumRows
 	}
-	n := 0
-	for _, kid := range e.kids {
-		n += leavesOf(kid)
+	if rows != t.meta.NumRows {
+		return fmt.Errorf("the row groups have %d rows, and the footer says %d", rows, t.meta.NumRows)
 	}
-	return n
+	return nil
+}
+
+// checkChunk refuses a column chunk that cannot be read, or cannot be.
+func (t *tableFile) checkChunk(group int, l *stream) error {
+	g := &t.meta.RowGroups[group]
+	c := &g.Columns[l.node.leaf]
+	m := &c.MetaData
+	refuse := func(reason, advice string) error {
+		return &format.DataError{Offset: format.Unplaced, Column: l.node.path, Reason: reason, Advice: advice}
+	}
+	switch {
+	case c.FilePath != "":
+		return refuse("is in another file, "+c.FilePath, "join the files first")
+	case c.CryptoMetadata.Value != nil || c.EncryptedColumnMetadata != nil:
+		return refuse("is encrypted, and cannot be read", "decrypt the file first, or leave the column out")
+	case m.Codec == pqformat.LZO:
+		return refuse("is compressed by LZO, which cannot be read", "write the file with another compression, such as zstd")
+	}
+	from := chunkStart(m)
+	inside := from >= int64(len(magic)) && m.TotalCompressedSize >= 0 && from <= t.footer && m.TotalCompressedSize <= t.footer-from
+	counted := m.NumValues >= g.NumRows && (l.most.rep > 0 || m.NumValues == g.NumRows)
+	if m.Type != l.node.kind.Type || !counted || !inside && m.NumValues > 0 { // some writers say of a chunk without values that it begins nowhere
+		return refuse(damage+fmt.Sprintf("row group %d has %d values of %s in bytes %d to %d, for %d rows of %s", group, m.NumValues, m.Type, from,
+			from+m.TotalCompressedSize, g.NumRows, l.node.kind.Type), adviceAgain)
+	}
+	return nil
 }
 
 // Columns is as format.TableFile has it.
@@ -123,14 +164,23 @@ func (t *tableFile) Columns() []columnar.Column {
 // Groups gives the row groups.
 func (t *tableFile) Groups() []format.Group {
 	var groups []format.Group
-	for _, g := range t.file.Metadata().RowGroups {
+	for _, g := range t.meta.RowGroups {
 		size := int64(0)
 		for i := range g.Columns {
-			size += g.Columns[i].MetaData.TotalCompressedSize
+			size += min(t.size, max(0, g.Columns[i].MetaData.TotalCompressedSize))
 		}
 		groups = append(groups, format.Group{Rows: g.NumRows, Bytes: size})
 	}
 	return groups
+}
+
+// unreadable says why a column cannot be read.
+func (t *tableFile) unreadable(n *node) string {
+	what := unreadable(t.root.kids[slices.Index(t.nodes, n)])
+	if what == "" {
+		return "has fields of the same name"
+	}
+	return "is of a type that cannot be read: " + what
 }
 
 // NewReader is as format.TableFile has it.

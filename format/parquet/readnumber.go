@@ -122,9 +122,6 @@ func (k leafKind) timestamp(utc bool, u unit) leafKind {
 	if utc {
 		k.typ = columnar.Type{Kind: columnar.TimestampTZ}
 	}
-	if u == (unit{}) {
-		return k
-	}
 	k.look = func(v *values, from int, r *refusals) {
 		for i := from; i < len(v.I64); i++ {
 			n := v.I64[i]
@@ -134,10 +131,24 @@ func (k leafKind) timestamp(utc bool, u unit) leafKind {
 				r.add(i, strconv.FormatInt(n, 10), err.(columnar.Refusal), adviceMend)
 			} else if nanos > 0 && !r.lossy {
 				r.add(i, withNanos(k.typ, micros, nanos), errNanos, adviceNanos)
+			} else if micros < columnar.MinTimestamp || micros > columnar.MaxTimestamp {
+				r.add(i, strconv.FormatInt(n, 10), errYears, adviceMend)
 			}
 		}
 	}
 	return k
+}
+
+// errYears is of dates and timestamps.
+const errYears columnar.Refusal = "is outside the years 0001 to 9999"
+
+// lookAtDates refuses days that no date has.
+func lookAtDates(v *values, from int, r *refusals) {
+	for i, day := range v.I32[from:] {
+		if day < columnar.MinDate || day > columnar.MaxDate {
+			r.add(from+i, strconv.Itoa(int(day)), errYears, adviceMend)
+		}
+	}
 }
 
 // timeOfDay makes the kind one of times.
@@ -202,6 +213,8 @@ func int96s(raw, v *values, r *refusals) {
 		case day > maxDays || day < -maxDays:
 			r.add(value, fmt.Sprintf("day %d", day), errTooFar, adviceMend)
 			day = 0
+		case day < columnar.MinDate || day > columnar.MaxDate:
+			r.add(value, fmt.Sprintf("day %d", day), errYears, adviceMend)
 		case nanos > 0 && !r.lossy:
 			r.add(value, withNanos(columnar.Type{Kind: columnar.Timestamp}, day*microsPerDay+micros, nanos), errNanos, adviceNanos)
 		}

@@ -139,6 +139,7 @@ func int32Kind(e *pqformat.SchemaElement, k leafKind) leafKind {
 		return k.timeOfDay(unit{micros: 1000})
 	case isDate || converted(e, deprecated.Date):
 		k.typ.Kind = columnar.Date
+		k.look = lookAtDates
 		return k
 	}
 	k.typ.Kind = integerOf(e, columnar.Int32)

@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--rows", type=int, default=2000, help="of the source, each round (default 2000)")
     parser.add_argument("--big", type=int, default=0, help="so many of the rounds have --big-rows rows")
-    parser.add_argument("--big-rows", type=int, default=2_000_000)
+    parser.add_argument("--big-rows", type=int, default=1_000_000)
     parser.add_argument("--long", action="store_true", help="500 rounds, 4000 rows each, one big one for each format")
     parser.add_argument("--term", type=int, default=None, help="rounds of SIGTERM (default 20)")
     parser.add_argument("--two", action="store_true", help="only processes and state directories that compete for a key")

@@ -120,7 +120,7 @@ func (t *tableFile) checkGroups(leaves int) error {
 		}
 		rows += g.NumRows
 	}
-	if rows != t.meta.NumRows {
+	if rows != t.meta.NumRows && t.meta.NumRows != 0 { // some old writers did not count
 		return fmt.Errorf("the row groups have %d rows, and the footer says %d", rows, t.meta.NumRows)
 	}
 	return nil

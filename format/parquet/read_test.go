@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -268,43 +269,75 @@ func (f *toggled) ReadAt(p []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, at)
 }
 
-func FuzzRead(f *testing.F) {
-	form, err := New(map[string]any{"compression": "none"})
+// readAny reads a file that may be damaged: at most so many rows, and their second half again, which has to be the same. Whatever is wrong
+// is a data error.
+func readAny(t interface{ Fatal(...any) }, file []byte, most int64) {
+	f, err := New(nil)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	for _, text := range []string{"a:int64 b:string", "a:list<string>", "a:struct<x:decimal(38,2),y:bool>"} {
-		schema := formattest.ParseSchema(text)
-		file, err := formattest.Encode(form, format.Target{Schema: schema}, func() *columnar.Batch {
-			b := &columnar.Batch{}
-			b.Reset(schema.Columns)
-			b.Rows = 1
-			for c := range schema.Columns {
-				b.Columns[c].Null()
+	var schema columnar.Schema
+	var rows, again []string
+	var rejected, rejectedAgain []string
+	opened, err := f.OpenTable(bytes.NewReader(file), int64(len(file)))
+	if err == nil {
+		for _, c := range opened.Columns() {
+			if c.Type.Kind != 0 {
+				schema.Columns = append(schema.Columns, c)
 			}
-			return b
-		}())
-		if err != nil {
-			f.Fatal(err)
 		}
-		f.Add(file)
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		opened, err := form.OpenTable(bytes.NewReader(file), int64(len(file)))
+		to := min(total(opened), most)
+		rows, rejected, err = rowsOf(opened, &schema, 0, to, 100, true)
 		if err == nil {
-			var schema columnar.Schema
-			for _, c := range opened.Columns() {
-				if c.Type.Kind != 0 {
-					c.Required = false
-					schema.Columns = append(schema.Columns, c)
-				}
+			again, rejectedAgain, err = rowsOf(opened, &schema, to/2, to, 7, true)
+			if n, m := len(rows)-len(again), len(rejected)-len(rejectedAgain); err == nil && (n < 0 || m < 0 || !slices.Equal(rows[n:], again) || !slices.Equal(rejected[m:], rejectedAgain)) {
+				t.Fatal(cmp.Diff(rows, again))
 			}
-			_, _, err = rowsOf(opened, &schema, 0, min(total(opened), 1000), 100, true)
 		}
-		if _, ok := errors.AsType[*format.DataError](err); err != nil && !ok {
+	}
+	if _, ok := errors.AsType[*format.DataError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+}
+
+// othersFiles gives files of others that have at most so many bytes.
+func othersFiles(t interface{ Fatal(...any) }, most int) (files [][]byte) {
+	names, err := filepath.Glob("testdata/files/*.parquet")
+	if err != nil || len(names) < 40 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		file, err := os.ReadFile(name)
+		if err != nil {
 			t.Fatal(err)
 		}
-	})
+		if len(file) <= most {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// TestDamageOfOthers: files of every codec, coding and shape, in which bytes are other ones.
+func TestDamageOfOthers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, file := range othersFiles(t, 8<<10) {
+		for range 40 {
+			bad := bytes.Clone(file)
+			for range 1 + random.IntN(3) {
+				bad[random.IntN(len(bad))] ^= 1 << random.IntN(8)
+			}
+			readAny(t, bad, 300)
+		}
+		readAny(t, file[:random.IntN(len(file))], 300)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, file := range othersFiles(f, 4<<10) {
+		f.Add(file)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) { readAny(t, file, 1000) })
 }
 
 // TestFilesOfOthers: what pyarrow, DuckDB and Polars have written is read as they say it is. testdata/make.py has made the files.

@@ -192,8 +192,9 @@ func (t *tableFile) NewReader(r format.Reading, from, to int64) (format.TableRea
 	return reader, nil
 }
 
-// find gives the node of a column of some name, nil if the file has none.
-func (t *tableFile) find(name string) (*node, error) {
+// find gives the node of a column, nil if the file has none and it becomes NULL.
+func (t *tableFile) find(c columnar.Column) (*node, error) {
+	name := c.Name
 	var found *node
 	for _, n := range t.nodes {
 		if !t.sameName(n.name, name) {
@@ -204,33 +205,37 @@ func (t *tableFile) find(name string) (*node, error) {
 		}
 		found = n
 	}
-	if found == nil && t.missing != "null" {
-		return nil, t.lacks(name)
+	if found == nil && (c.Required || !t.missingNull) {
+		return nil, t.lacks(c)
 	}
 	return found, nil
 }
 
-func (t *tableFile) lacks(name string) error {
-	e := &format.DataError{Offset: format.Unplaced, Column: name, Reason: "is not in the file"}
+func (t *tableFile) lacks(c columnar.Column) error {
 	var names []string
 	for _, n := range t.nodes {
 		names = append(names, n.name)
 	}
-	near := format.Nearest(name, names)
-	switch {
-	case near != "" && strings.EqualFold(near, name):
-		e.Advice = fmt.Sprintf("there is %s: parquet: {case: ignore} compares names without their case", near)
+	advice := ""
+	switch near := format.Nearest(c.Name, names); {
+	case near != "" && strings.EqualFold(near, c.Name):
+		advice = fmt.Sprintf("there is %s: parquet: {case: ignore} compares names without their case", near)
 	case near != "":
-		e.Advice = fmt.Sprintf(`did you mean %s? Or accept it: parquet: {missing: "null"}`, near)
+		advice = fmt.Sprintf("did you mean %s?", near)
 	default:
-		e.Advice = `accept it: parquet: {missing: "null"}`
+		if advice = "the file has " + strings.Join(names, ", "); len(advice) > 200 {
+			advice = fmt.Sprintf("the file has %d other names", len(names))
+		}
 	}
-	return e
+	if !c.Required {
+		advice += `; or accept it: parquet: {missing: "null"}`
+	}
+	return &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: "is not in the file", Advice: advice}
 }
 
 // checkExtra refuses columns that nobody has declared, where that is asked for.
 func (t *tableFile) checkExtra(schema *columnar.Schema) error {
-	if t.extra == "ignore" || t.extra == "auto" && !schema.Closed {
+	if t.extra == "ignore" || t.extra == "" && !schema.Closed {
 		return nil
 	}
 	for _, n := range t.nodes {
@@ -244,14 +249,17 @@ func (t *tableFile) checkExtra(schema *columnar.Schema) error {
 
 // reading are the options of reading.
 type reading struct {
-	missing    string // fail, null
-	extra      string // auto, ignore, fail
-	ignoreCase bool
+	missingNull bool   // a column that the file lacks is NULL
+	extra       string // ignore, fail: a column that is not declared; "": fail where there are to be no others
+	ignoreCase  bool   // of names
 }
 
 func readReading(o *format.Options) reading {
-	return reading{missing: o.Choice("missing", "fail", "null"), extra: o.Choice("extra", "auto", "ignore", "fail"),
-		ignoreCase: o.Choice("case", "exact", "ignore") == "ignore"}
+	r := reading{missingNull: o.Choice("missing", "fail", "null") == "null", ignoreCase: o.Choice("case", "exact", "ignore") == "ignore"}
+	if _, given := o.Given("extra"); given {
+		r.extra = o.Choice("extra", "ignore", "fail")
+	}
+	return r
 }
 
 func (r reading) sameName(a, b string) bool { return a == b || r.ignoreCase && strings.EqualFold(a, b) }

@@ -300,13 +300,17 @@ func readAny(t interface{ Fatal(...any) }, file []byte, most int64) {
 	}
 }
 
+func othersNames(t interface{ Fatal(...any) }) []string {
+	names, err := filepath.Glob("testdata/*/*.parquet")
+	if err != nil || len(names) < 70 {
+		t.Fatal(len(names), err)
+	}
+	return names
+}
+
 // othersFiles gives files of others that have at most so many bytes.
 func othersFiles(t interface{ Fatal(...any) }, most int) (files [][]byte) {
-	names, err := filepath.Glob("testdata/files/*.parquet")
-	if err != nil || len(names) < 40 {
-		t.Fatal(names, err)
-	}
-	for _, name := range names {
+	for _, name := range othersNames(t) {
 		file, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -340,13 +344,10 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) { readAny(t, file, 1000) })
 }
 
-// TestFilesOfOthers: what pyarrow, DuckDB and Polars have written is read as they say it is. testdata/make.py has made the files.
+// TestFilesOfOthers: what pyarrow, DuckDB, Polars and older writers have written is read as they say it is. testdata/make.py has made
+// the files.
 func TestFilesOfOthers(t *testing.T) {
-	names, err := filepath.Glob("testdata/files/*.parquet")
-	if err != nil || len(names) < 40 {
-		t.Fatal(names, err)
-	}
-	for _, name := range names {
+	for _, name := range othersNames(t) {
 		file, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

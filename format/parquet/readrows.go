@@ -79,16 +79,10 @@ func (r *tableReader) open(schema *columnar.Schema, from int64) error {
 
 // source finds what a column is read from.
 func (r *tableReader) source(c columnar.Column) (s columnSource, err error) {
-	n, err := r.file.find(c.Name)
-	if err != nil {
-		return s, err
-	}
+	n, err := r.file.find(c)
 	s = columnSource{native: -1}
-	if n == nil {
-		if c.Required {
-			return s, r.file.lacks(c.Name)
-		}
-		return s, nil
+	if err != nil || n == nil {
+		return s, err
 	}
 	if n.typ.Kind == 0 {
 		return s, &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: r.file.unreadable(n), Advice: "leave it out"}

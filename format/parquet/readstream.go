@@ -287,18 +287,18 @@ var errLevels = errors.New("levels do not fit the schema")
 
 // take moves n entries from the window to the queue.
 func (s *stream) take(n int) error {
-	q, def := &s.queue, s.def[s.at:s.at+n]
-	if s.most.rep == 0 {
-		if !within8(def, s.most.def) {
-			return errLevels
-		}
-		q.begun += n
-		q.whole = true
-	} else if err := s.takeRepeated(n); err != nil {
-		return err
-	}
-	q.def = append(q.def, def...)
+	q, rep, def := &s.queue, s.rep[s.at:s.at+n], s.def[s.at:s.at+n]
 	s.at += n
+	if s.most.rep > 0 {
+		q.whole = false
+		return s.takeRepeated(rep, def)
+	}
+	if !within8(def, s.most.def) {
+		return errLevels
+	}
+	q.begun += n
+	q.whole = true
+	q.def = append(q.def, def...)
 	return nil
 }
 
@@ -315,29 +315,31 @@ func within8(levels []byte, most int) bool {
 	return true
 }
 
-// takeRepeated sees to the repetition levels of entries. One that goes on with a list comes after one that is in it.
-func (s *stream) takeRepeated(n int) error {
+// takeRepeated is take for a leaf that is repeated. An entry that goes on with a list comes after one that is in it. DuckDB has as many
+// entries for an array that is NULL as for one that is there: they go on with a list that is not there, and are passed.
+func (s *stream) takeRepeated(reps, defs []byte) error {
 	q := &s.queue
-	var last byte
-	if len(q.def) > 0 {
-		last = q.def[len(q.def)-1]
-	}
-	for i, rep := range s.rep[s.at : s.at+n] {
-		def := s.def[s.at+i]
-		switch {
-		case int(rep) > s.most.rep || int(def) > s.most.def:
-			return errLevels
-		case rep == 0:
-			q.begun++
-		case q.begun == 0:
-			return errors.New("a row group begins in the middle of a row")
-		case last < s.node.repeated[rep-1] || def < s.node.repeated[rep-1]:
+	for i, rep := range reps {
+		def := defs[i]
+		if int(rep) > s.most.rep || int(def) > s.most.def {
 			return errLevels
 		}
-		last = def
+		if rep == 0 {
+			q.begun++
+		} else {
+			if q.begun == 0 {
+				return errors.New("a row group begins in the middle of a row")
+			}
+			last, least := q.def[len(q.def)-1], s.node.repeated[rep-1]
+			if def == last && def+1 < least {
+				continue
+			}
+			if last < least || def < least {
+				return errLevels
+			}
+		}
+		q.rep, q.def = append(q.rep, rep), append(q.def, def)
 	}
-	q.rep = append(q.rep, s.rep[s.at:s.at+n]...)
-	q.whole = false
 	return nil
 }
 

@@ -1,12 +1,18 @@
 """Makes the files that the reader is tested with, by pyarrow, DuckDB and Polars, and beside each what is in it: the columns as the
-reader is to give them, and the rows as texts. The texts are made from the Python values that the files are made from.
+reader is to give them, and the rows as texts. The texts are made from the Python values that the files are made from, or from what
+pyarrow reads. The files in parquet-testing are of github.com/apache/parquet-testing (Apache License 2.0): of Impala, Hive, Spark and
+others; beside them is put what pyarrow reads.
 
   python3 format/parquet/testdata/make.py        (pyarrow 26, duckdb 2, polars 2)
 """
 
+import base64
 import datetime as dt
+import glob
 import json
+import math
 import os
+import struct
 import uuid
 from decimal import Decimal
 
@@ -25,7 +31,6 @@ def text(x, kind=""):
     if isinstance(x, bool):
         return "true" if x else "false"
     if isinstance(x, bytes):
-        import base64
         return base64.b64encode(x).decode()
     if isinstance(x, dt.datetime):
         z = "Z" if x.tzinfo else ""
@@ -42,17 +47,6 @@ def text(x, kind=""):
     return str(x)
 
 
-class Number(float):
-    """A decimal as JSON has it."""
-    def __new__(cls, d):
-        self = float.__new__(cls, d)
-        self.d = d
-        return self
-
-    def __repr__(self):
-        return str(self.d)
-
-
 def plain(x):
     if isinstance(x, list):
         return [plain(v) for v in x]
@@ -61,8 +55,8 @@ def plain(x):
     return x
 
 
-def say(name, columns, rows):
-    with open(os.path.join(HERE, name + ".json"), "w") as f:
+def say(name, columns, rows, folder=HERE):
+    with open(os.path.join(folder, name + ".json"), "w") as f:
         json.dump({"columns": columns, "rows": [[text(v) for v in row] for row in rows]}, f, ensure_ascii=False, indent=0)
         f.write("\n")
 
@@ -70,6 +64,137 @@ def say(name, columns, rows):
 def write(name, columns, table, **options):
     pq.write_table(table, os.path.join(HERE, name + ".parquet"), **options)
     say(name, columns, list(zip(*[c.to_pylist() for c in table.columns])))
+
+
+# What pyarrow reads, by its types.
+
+KINDS = {pa.bool_(): "bool", pa.null(): "int32", pa.int8(): "int8", pa.int16(): "int16", pa.int32(): "int32", pa.int64(): "int64", pa.uint8(): "uint8", pa.uint16(): "uint16",
+         pa.uint32(): "uint32", pa.uint64(): "uint64", pa.float16(): "float32", pa.float32(): "float32", pa.float64(): "float64", pa.date32(): "date",
+         pa.string(): "string", pa.large_string(): "string", pa.string_view(): "string", pa.binary(): "binary", pa.large_binary(): "binary", pa.binary_view(): "binary"}
+
+
+def kind(t):
+    """The reader's type of one of pyarrow's."""
+    if t in KINDS:
+        return KINDS[t]
+    if isinstance(t, pa.JsonType):
+        return "json"
+    if isinstance(t, pa.UuidType):
+        return "uuid"
+    if pa.types.is_dictionary(t):
+        return kind(t.value_type)
+    if pa.types.is_decimal(t):
+        return f"decimal({t.precision},{t.scale})"
+    if pa.types.is_timestamp(t):
+        return "timestamptz" if t.tz else "timestamp"
+    if pa.types.is_time(t):
+        return "time"
+    if pa.types.is_fixed_size_binary(t):
+        return "binary"
+    if pa.types.is_map(t):
+        return f"list<struct<key:{required(t.key_field)},value:{required(t.item_field)}>!>"
+    if pa.types.is_struct(t):
+        return "struct<" + columns_of(t.fields) + ">"
+    return "list<" + required(t.value_field) + ">"
+
+
+def required(f):
+    return kind(f.type) + ("" if f.nullable else "!")
+
+
+def columns_of(fields):
+    return ",".join(f"{f.name}:{required(f)}" for f in fields)
+
+
+def shown(x, t):
+    """The text of a value that is not nested."""
+    if pa.types.is_dictionary(t):
+        return shown(x, t.value_type)
+    if pa.types.is_float32(t) or pa.types.is_float16(t):
+        if math.isfinite(x):  # the shortest text that is the same float32
+            x = next(y for y in (float(f"{x:.{n}g}") for n in range(1, 18)) if struct.pack("f", y) == struct.pack("f", x))
+    if isinstance(x, float) and x == 0:
+        return "-0.0" if math.copysign(1, x) < 0 else "0"
+    if isinstance(x, float) and x == int(x) and abs(x) < 1e15:
+        return str(int(x))
+    if pa.types.is_decimal(t):
+        return f"{x:f}"
+    return text(x)
+
+
+def plainly(x, t):
+    """The JSON text of a value in another one."""
+    if x is None:
+        return "null"
+    if pa.types.is_map(t):
+        return "[" + ",".join('{"key":' + plainly(k, t.key_type) + ',"value":' + plainly(v, t.item_type) + "}" for k, v in x) + "]"
+    if pa.types.is_struct(t):
+        return "{" + ",".join(f'"{f.name}":{plainly(x[f.name], f.type)}' for f in t.fields) + "}"
+    if isinstance(x, list):
+        return "[" + ",".join(plainly(v, t.value_type) for v in x) + "]"
+    if pa.types.is_boolean(t) or pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t):
+        return shown(x, t)
+    return json.dumps(shown(x, t), ensure_ascii=False)
+
+
+def judge(path):
+    """Says of a file what pyarrow reads."""
+    file = pq.ParquetFile(path, arrow_extensions_enabled=True)
+    rows = [[] for _ in range(file.metadata.num_rows or sum(file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)))]
+    for field in file.schema_arrow:
+        try:
+            column = file.read(columns=[field.name]).column(0)
+        except (OSError, pa.ArrowInvalid):  # it reads neither DuckDB's deltas of unsigned integers of 32 bits, nor its arrays that are NULL
+            column = duckdb.sql(f"SELECT {field.name} FROM '{path}'").to_arrow_table().column(0)
+        t = column.type
+        if pa.types.is_timestamp(t) and t.unit == "ns":  # of which Python has none
+            column, t = column.cast(pa.timestamp("us", t.tz)), pa.timestamp("us", t.tz)
+        if pa.types.is_time64(t) and t.unit == "ns":
+            column, t = column.cast(pa.time64("us")), pa.time64("us")
+        for row, x in zip(rows, column.to_pylist()):
+            nested = pa.types.is_nested(t)
+            row.append(None if x is None else plainly(x, t) if nested else shown(x, t))
+    say(os.path.basename(path).removesuffix(".parquet"), columns_of(file.schema_arrow), rows, os.path.dirname(path))
+
+
+def of_duckdb(db):
+    """All types of DuckDB that there is one of the reader's for."""
+    db.execute("""CREATE TABLE kinds AS SELECT i::TINYINT a, i::SMALLINT b, (i * 1000003)::INTEGER c, (i * 1000000000039)::BIGINT d, abs(i)::UTINYINT e, abs(i)::USMALLINT f,
+        (4294967295 - abs(i))::UINTEGER g, (18446744073709551615 - abs(i))::UBIGINT h, (i / 4)::FLOAT j, (i / 3)::DOUBLE k, (i / 2)::DECIMAL(4,1) l, (i / 4)::DECIMAL(9,2) m,
+        (i / 8)::DECIMAL(18,3) n, (i::DECIMAL(38,5) * 1000000000000000000000000) o, 'v' || (i % 3) p, ('\\x00\\xFF' || i)::BLOB q, i % 2 = 0 r, DATE '2026-03-29' + i::INTEGER s,
+        TIME '00:00:00' + to_microseconds(abs(i) * 1000003) t, TIMESTAMP '2026-03-29 02:30:00' + to_microseconds(i * 1000000007) u, ('2026-03-29 02:30:00.123'::TIMESTAMP_MS) v,
+        ('2026-03-29 02:30:01'::TIMESTAMP_S) w, ('2026-03-29 02:30:01.123456'::TIMESTAMP_NS) x, (TIMESTAMPTZ '2026-03-29 02:30:00+02:00' + to_seconds(i)) y,
+        ('00000000-0000-4000-8000-0000000000' || lpad((i % 50 + 50)::VARCHAR, 2, '0'))::UUID z, (CASE WHEN i % 2 = 0 THEN 'even' ELSE 'odd' END)::ENUM('even', 'odd') aa,
+        ('{"i":' || i || '}')::JSON ab, {'x': i, 'y': [i, NULL], 'z': {'w': 'é' || i}} ac, [[i], [], NULL] ad, MAP {'k' || i: i, 'l': NULL} ae, array_value(i, i + 1) af, FALSE ag
+        FROM range(-30, 30) AS _(i)""")
+    nulls = ", ".join(f"CASE WHEN (rowid * 7 + {i}) % 5 = 0 THEN NULL ELSE {c} END {c}" for i, (c, *_) in enumerate(db.execute("DESCRIBE kinds").fetchall()))
+    for name, what, options in (("V1", "*", ""), ("V2", "*", ""), ("V1-nulls", nulls, ", COMPRESSION zstd"), ("V2-nulls", nulls, ", COMPRESSION brotli"), ("plain", nulls, ", DICTIONARY_SIZE_LIMIT 1, COMPRESSION lz4_raw")):
+        path = os.path.join(HERE, f"duckdb-kinds-{name}.parquet")
+        db.execute(f"COPY (SELECT {what} FROM kinds) TO '{path}' (FORMAT parquet, PARQUET_VERSION {name[:2] if name[0] == 'V' else 'V2'}{options})")
+        judge(path)
+
+
+def of_polars():
+    """All types of Polars that there is one of the reader's for."""
+    p, n = polars, range(-20, 20)
+    null = lambda values, k: [None if i % k == 1 else v for i, v in enumerate(values)]
+    moment = dt.datetime(2026, 3, 29, 2, 30)
+    frame = p.DataFrame({
+        "a": p.Series(null(n, 5), dtype=p.Int8), "b": p.Series(null(n, 3), dtype=p.Int16), "c": p.Series(n, dtype=p.Int32), "d": p.Series(null([i * 10**15 for i in n], 7), dtype=p.Int64),
+        "e": p.Series([abs(i) for i in n], dtype=p.UInt8), "f": p.Series([abs(i) for i in n], dtype=p.UInt16), "g": p.Series([2**32 - 1 - abs(i) for i in n], dtype=p.UInt32),
+        "h": p.Series([2**64 - 1 - abs(i) for i in n], dtype=p.UInt64), "j": p.Series(null([i / 4 for i in n], 4), dtype=p.Float32), "k": p.Series([i / 8 for i in n], dtype=p.Float64),
+        "l": p.Series(null([Decimal(i) / 4 for i in n], 4), dtype=p.Decimal(10, 2)), "m": p.Series([Decimal(i) * 10**20 for i in n], dtype=p.Decimal(38, 1)),
+        "o": p.Series(null([f"v{i % 4}" for i in n], 6)), "q": p.Series([bytes([i % 256, 0, 255]) for i in n]), "r": p.Series(null([i % 3 == 0 for i in n], 9)),
+        "s": p.Series([dt.date(2026, 3, 29) + dt.timedelta(i) for i in n]), "t": p.Series(null([dt.time(abs(i), 30, 0, 7) for i in n], 5)),
+        "u": p.Series([moment + dt.timedelta(hours=i, microseconds=i) for i in n], dtype=p.Datetime("us")), "v": p.Series(null([moment + dt.timedelta(i) for i in n], 3), dtype=p.Datetime("ms")),
+        "w": p.Series([moment + dt.timedelta(i) for i in n], dtype=p.Datetime("ns")), "x": p.Series([moment + dt.timedelta(i) for i in n], dtype=p.Datetime("us", "UTC")),
+        "y": p.Series(null([f"c{i % 4}" for i in n], 6), dtype=p.Categorical), "z": p.Series(["even", "odd"] * 20, dtype=p.Enum(["even", "odd"])),
+        "aa": p.Series([{"x": i, "y": [i, None] if i % 2 else None} if i % 3 else None for i in n]), "ab": p.Series([[[i], [], None] if i % 4 else None for i in n]),
+        "ac": p.Series([[i, i + 1] for i in n], dtype=p.Array(p.Int32, 2))})
+    for name, options in (("zstd", {"row_group_size": 17}), ("snappy", {"data_page_size": 30}), ("lz4", {"statistics": False})):
+        path = os.path.join(HERE, f"polars-kinds-{name}.parquet")
+        frame.write_parquet(path, compression=name, **options)
+        judge(path)
 
 
 def main():
@@ -155,6 +280,10 @@ def main():
     frame = polars.DataFrame({"i": [r[0] for r in rows], "s": [r[1] for r in rows], "l": [r[3] for r in rows]}, schema={"i": polars.Int64, "s": polars.String, "l": polars.List(polars.Int32)})
     frame.write_parquet(os.path.join(HERE, "polars.parquet"), row_group_size=20, data_page_size=100)
     say("polars", "i:int64,s:string,l:list<int32>", [(r[0], r[1], r[3]) for r in rows])
+    of_duckdb(db)
+    of_polars()
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(HERE), "parquet-testing", "*.parquet"))):
+        judge(path)
 
 
 def fix(name):

@@ -204,6 +204,9 @@ func TestCursorSkips(t *testing.T) {
 		cursor := NewCursor(&Vector{Kids: make([]Vector, len(c.Type.Fields))}, shallow(c.Type))
 		cursor.Reset(v, c.Type)
 		for i, want := range rows {
+			if cursor.IsNull() != (want == nil) {
+				t.Fatalf("row %d is %v, and IsNull is %v", i, want, cursor.IsNull())
+			}
 			if rapid.Bool().Draw(t, "skip") {
 				cursor.Skip()
 			} else if got := readModel(cursor, data); !equalModels([]model{got}, []model{want}) {

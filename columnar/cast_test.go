@@ -516,6 +516,14 @@ func TestValuesBeyondTheirOwnTypeAreRefused(t *testing.T) {
 	}
 }
 
+func TestSpansEndWhereOffsetsDo(t *testing.T) {
+	for to, want := range map[int]bool{5: true, 1<<32 - 1: true, 1 << 32: false} {
+		if s, ok := spanOf(5, to); ok != want || ok && s != (Span{Off: 5, Len: uint32(to - 5)}) {
+			t.Errorf("[5, %d): %v, %v", to, s, ok)
+		}
+	}
+}
+
 func TestCastsAllocateNothing(t *testing.T) {
 	for _, test := range [][3]any{
 		{"int32", "int64", "7"}, {"int64", "string", "-12345"}, {"int64", "decimal(38,10)", "-12345"}, {"decimal(38,10)", "decimal(38,2)", "123456789012345678901234.5"},

@@ -40,12 +40,18 @@ func (c *Caster) bytes(s Span) []byte { return (*c.job.data)[s.Off : uint64(s.Of
 
 // addText makes a span of what was appended to the data.
 func (c *Caster) addText(dst *Vector, from int) bool {
-	if len(*c.job.data) > math.MaxUint32 {
+	s, ok := spanOf(from, len(*c.job.data))
+	if !ok {
 		c.job.err = errTooMuchText
 		return false
 	}
-	dst.Str = append(dst.Str, Span{Off: uint32(from), Len: uint32(len(*c.job.data) - from)})
+	dst.Str = append(dst.Str, s)
 	return true
+}
+
+// spanOf gives the span [from, to), if offsets reach that far.
+func spanOf(from, to int) (Span, bool) {
+	return Span{Off: uint32(from), Len: uint32(to - from)}, to <= math.MaxUint32
 }
 
 // makeText casts to String what has a text of its own.

@@ -99,6 +99,118 @@ func TestAppendFloat64(t *testing.T) {
 	}
 }
 
+// Some of these are next to half way between two float32s, and would be rounded wrongly by way of a float64.
+func TestParseFloat32RoundsOnce(t *testing.T) {
+	for text, want := range map[string]float32{
+		"0.1": 0.1, "16777217": 16777216, "16777219": 16777220, "3.4028235e38": math.MaxFloat32, "1e-45": math.SmallestNonzeroFloat32,
+		"1.000000059604644775390625":     1,                // half way: to even
+		"1.0000000596046447753906250001": 1.00000011920929, // the float64 next to it is half way
+		"0.50000008940696716308593749":   0.50000006,
+		"1e-50":                          0,
+	} {
+		if got, err := ParseFloat32([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for text, reason := range map[string]string{"3.4028236e38": "is beyond the range of a float32", "1e39": "is beyond", "-1e39": "is beyond",
+		"": "is not a float32", "1f": "is not a float32", "0x1p1": "is not a float32", "1_0": "is not a float32", "Infinite": "is not a float32"} {
+		if got, err := ParseFloat32([]byte(text)); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%q: %v, %v, want it refused: %s", text, got, err, reason)
+		}
+	}
+}
+
+func TestFloat32AgreesWithStrconv(t *testing.T) {
+	texts := rapid.OneOf(rapid.StringMatching(`[-+]?[0-9]{1,17}(\.[0-9]{0,20})?([eE][-+]?[0-9]{1,2})?`),
+		rapid.Map(rapid.Float32(), func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }),
+		rapid.Map(rapid.Uint32Range(0, 0x7f7ffffe), func(bits uint32) string { // half way to the next, and a bit more or less
+			a, b := float64(math.Float32frombits(bits)), float64(math.Float32frombits(bits+1))
+			return strconv.FormatFloat((a+b)/2, 'f', -1, 64) + []string{"", "0001", "0000000000000000000000001"}[bits%3]
+		}))
+	rapid.Check(t, func(t *rapid.T) {
+		text := texts.Draw(t, "text")
+		want, wantErr := strconv.ParseFloat(text, 32)
+		got, err := ParseFloat32([]byte(text))
+		if (err == nil) != (wantErr == nil) || err == nil && math.Float32bits(got) != math.Float32bits(float32(want)) {
+			t.Fatalf("%q: %v, %v, strconv has %v, %v", text, got, err, want, wantErr)
+		}
+		if err == nil {
+			checkShortest(t, got)
+		}
+	})
+}
+
+// checkShortest fails unless a float32 is written with no more digits than strconv needs, and comes back bit for bit.
+func checkShortest(t interface{ Fatalf(string, ...any) }, v float32) {
+	out := AppendFloat32(nil, v)
+	back, err := ParseFloat32(out)
+	if err != nil || math.Float32bits(back) != math.Float32bits(v) {
+		t.Fatalf("%v written as %s came back as %v, %v", v, out, back, err)
+	}
+	shortest, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(float64(v)), 'e', -1, 32), "e")
+	digits, _, _ := strings.Cut(string(out), "e")
+	digits = strings.Trim(strings.Replace(digits, ".", "", 1), "-0")
+	if want := strings.Trim(strings.Replace(shortest, ".", "", 1), "0"); digits != want {
+		t.Fatalf("%v is written as %s, with other digits than %s", v, out, want)
+	}
+}
+
+func TestEveryFloat32ComesBack(t *testing.T) {
+	for bits := uint32(0); bits < 0xffff_0000; bits += 104_729 {
+		if v := math.Float32frombits(bits); v == v && !math.IsInf(float64(v), 0) {
+			checkShortest(t, v)
+		}
+	}
+	for want, v := range map[string]float32{"0.1": 0.1, "16777216": 1 << 24, "1e+21": 1e21, "1e-45": 1e-45, "NaN": float32(math.NaN()),
+		"Infinity": float32(math.Inf(1)), "-Infinity": float32(math.Inf(-1)), "-0.0": float32(math.Copysign(0, -1)), "3.4028235e+38": math.MaxFloat32} {
+		if got := AppendFloat32(nil, v); string(got) != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestTextsThatAreNotFinite(t *testing.T) {
+	for text, want := range map[string]string{
+		"NaN": NaN, "nan": NaN, "NAN": NaN, "+nan": NaN, "-NaN": NaN, "inf": PosInf, "Inf": PosInf, "+INF": PosInf, "infinity": PosInf,
+		"Infinity": PosInf, "+iNfInItY": PosInf, "-inf": NegInf, "-Infinity": NegInf,
+		"": "", "na": "", "nans": "", "in": "", "infin": "", "infinityy": "", "--inf": "", "+-nan": "", " nan": "", "inf ": "", "-": "", "+": "",
+		"\u0130nf": "", "\u0131nf": "", "INF\x00": "", "n\x01n": "", "snan": "", "nan(1)": "", "1.#INF": "", "i.f": "", "NULL": "",
+	} {
+		got64, err64 := ParseFloat64([]byte(text))
+		got32, err32 := ParseFloat32([]byte(text))
+		if (err64 == nil) != (want != "") || (err32 == nil) != (want != "") {
+			t.Errorf("%q: %v, %v, %v, %v", text, got64, err64, got32, err32)
+			continue
+		}
+		if want != "" && (string(AppendFloat64(nil, got64)) != want || string(AppendFloat32(nil, got32)) != want) {
+			t.Errorf("%q: %v and %v, want %s", text, got64, got32, want)
+		}
+	}
+}
+
+func FuzzParseFloat(f *testing.F) {
+	for _, s := range []string{"1.5", "-0", "1e-400", "179769313486231570000000000000000000000000e270", "nan", "-Infinity", "0x1p1", "1_0", ".e1", "1.000000059604644775390625"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want, wantErr := strconv.ParseFloat(text, 64)
+		if strings.ContainsAny(text, "xX_") {
+			wantErr = strconv.ErrSyntax // as JSON and SQL have it
+		}
+		if len(text) == 4 && strings.EqualFold(text[1:], "nan") && (text[0] == '+' || text[0] == '-') {
+			want, wantErr = math.NaN(), nil
+		}
+		got, err := ParseFloat64([]byte(text))
+		if (err == nil) != (wantErr == nil) || err == nil && got != want && got == got {
+			t.Fatalf("%q: %v, %v, strconv has %v, %v", text, got, err, want, wantErr)
+		}
+		single, err := ParseFloat32([]byte(text))
+		if want, _ := strconv.ParseFloat(text, 32); err == nil && float64(single) != want && single == single {
+			t.Fatalf("%q is the float32 %v, strconv has %v", text, single, want)
+		}
+	})
+}
+
 func TestParseBool(t *testing.T) {
 	for text, want := range map[string]bool{"true": true, "True": true, "FALSE": false, "false": false} {
 		if got, err := ParseBool([]byte(text)); err != nil || got != want {

@@ -1,14 +1,25 @@
 package columnar
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+)
 
 func TestVectorKeepsNothingOfARefusedValue(t *testing.T) {
-	for _, typ := range []Type{{Kind: Bool}, {Kind: Int64}, {Kind: Float64}, {Kind: Date}, {Kind: Timestamp}, {Kind: Decimal, Precision: 5}, {Kind: Decimal, Precision: 30}} {
-		var v Vector
-		if err := v.Parse(typ, []byte("x")); err == nil {
-			t.Errorf("%s: x is a value", typ)
+	types := []Type{{Kind: Decimal, Precision: 5}, {Kind: Decimal, Precision: 30}}
+	for _, k := range Kinds() {
+		if !k.Spans() && !k.Nested() && k != Decimal {
+			types = append(types, Type{Kind: k})
 		}
-		if len(v.Valid)+len(v.Bool)+len(v.I64)+len(v.F64)+len(v.I32)+len(v.I128) > 0 {
+	}
+	for _, typ := range types {
+		var v Vector
+		var refusal Refusal
+		if err := v.Parse(typ, []byte("x")); !errors.As(err, &refusal) || !strings.HasPrefix(err.Error(), "is not a") {
+			t.Errorf("%s: %v", typ, err)
+		}
+		if len(v.Valid)+len(v.Bool)+len(v.I64)+len(v.F64)+len(v.F32)+len(v.I32)+len(v.I128) > 0 {
 			t.Errorf("%s: %+v", typ, v)
 		}
 	}

@@ -249,12 +249,14 @@ func withFooterBytes(file, footer []byte) []byte {
 func TestFooterThatClaimsMuch(t *testing.T) {
 	const list, structs = 0x19, 0xfc // field 1, a list; of structs, whose number follows
 	for _, footer := range [][]byte{
-		{0x29, structs, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00},             // 2^31-1 elements of a schema
-		{0x29, structs, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x00}, // more than fit an int
-		{0x68, 0xff, 0xff, 0xff, 0xff, 0x07, 'x'},                       // a string of 2 GiB
-		{0x1b, 0xff, 0xff, 0xff, 0xff, 0x07, 0x88},                      // a map
-		bytes.Repeat([]byte{list, 0x19}, 1000),                          // lists of lists
-		bytes.Repeat([]byte{0x1c}, 1000),                                // structs in structs
+		{0x29, structs, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00},                  // 2^31-1 elements of a schema
+		{0x29, structs, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x00},      // more than fit an int
+		{0x68, 0xff, 0xff, 0xff, 0xff, 0x07, 'x'},                            // a string of 2 GiB
+		{0x1b, 0xff, 0xff, 0xff, 0xff, 0x07, 0x88},                           // a map
+		bytes.Repeat([]byte{list, 0x19}, 1000),                               // lists of lists
+		bytes.Repeat([]byte{0x1c}, 1000),                                     // structs in structs
+		append([]byte{0x29, structs, 100}, make([]byte, 200)...),             // elements of a schema that have nothing
+		append([]byte{0x49, 0x1c, list, structs, 100}, make([]byte, 200)...), // column chunks that have nothing
 		{}, {0x0f}, {0x1d}, {0x15}, {0x17, 0}, {0x05},
 	} {
 		file := withFooterBytes([]byte(magic), footer)

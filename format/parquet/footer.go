@@ -73,13 +73,24 @@ func readAt(r io.ReaderAt, b []byte, at int64) error {
 	return nil
 }
 
-// sound tells whether bytes begin with a struct in the compact protocol whose every list, map and string is there in full. The
+// sound tells whether bytes begin with a footer in the compact protocol whose every list, map and string is there in full. The
 // library makes room for as many elements as a list claims to have.
 func sound(data []byte) bool {
 	p := passer{rest: data}
-	p.structure(0)
+	p.structure(0, footerLists)
 	return !p.bad
 }
+
+// lists are the lists of a struct, by their fields, whose elements take much room.
+type lists map[int64]listOf
+
+type listOf struct {
+	least uint64 // bytes that an element has, on average
+	lists lists  // of an element
+}
+
+// footerLists are the schema's elements, the row groups, and their column chunks, which are 50 times as large as bytes that are none.
+var footerLists = lists{2: {least: 6}, 4: {least: 6, lists: lists{1: {least: 10}}}}
 
 // passer passes over values of the compact protocol.
 type passer struct {
@@ -135,22 +146,23 @@ func (p *passer) varint() uint64 {
 	return v
 }
 
-func (p *passer) structure(depth int) {
-	for !p.bad {
+func (p *passer) structure(depth int, known lists) {
+	for field := int64(0); !p.bad; {
 		b := p.byte()
 		if b == thriftStop {
 			return
 		}
+		field += int64(b >> 4)
 		if b>>4 == 0 { // the field's number follows, and is not told by its distance to the one before
-			p.varint()
+			field = zigzag(p.varint())
 		}
 		if t := b & 0xf; t != thriftTrue && t != thriftFalse { // which are their values
-			p.value(t, depth)
+			p.value(t, depth, known[field])
 		}
 	}
 }
 
-func (p *passer) value(t byte, depth int) {
+func (p *passer) value(t byte, depth int, of listOf) {
 	if depth == maxThriftDepth {
 		p.bad = true
 	}
@@ -172,27 +184,33 @@ func (p *passer) value(t byte, depth int) {
 		if n == 0xf {
 			n = p.varint()
 		}
-		p.elements(n, depth, b&0xf)
+		p.elements(n, depth, of, b&0xf)
 	case thriftMap:
 		if n := p.varint(); n > 0 {
 			b := p.byte()
-			p.elements(n, depth, b>>4, b&0xf)
+			p.elements(n, depth, listOf{}, b>>4, b&0xf)
 		}
 	case thriftStruct:
-		p.structure(depth + 1)
+		p.structure(depth+1, of.lists)
 	default:
 		p.bad = true
 	}
 }
 
 // elements passes n elements, each of values of some types.
-func (p *passer) elements(n uint64, depth int, types ...byte) {
-	if n > uint64(len(p.rest)) { // an element has a byte at least
+func (p *passer) elements(n uint64, depth int, of listOf, types ...byte) {
+	whole := uint64(len(p.rest))
+	if n > whole { // an element has a byte at least
 		p.bad = true
 	}
-	for ; n > 0 && !p.bad; n-- {
+	for range n {
 		for _, t := range types {
-			p.value(t, depth+1)
+			if p.value(t, depth+1, of); p.bad {
+				return
+			}
 		}
+	}
+	if whole-uint64(len(p.rest)) < n*of.least {
+		p.bad = true
 	}
 }

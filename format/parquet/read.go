@@ -185,6 +185,9 @@ func (t *tableFile) unreadable(n *node) string {
 
 // NewReader is as format.TableFile has it.
 func (t *tableFile) NewReader(r format.Reading, from, to int64) (format.TableReader, error) {
+	if r.Schema == nil {
+		r.Schema = &columnar.Schema{}
+	}
 	reader := &tableReader{file: t, reject: r.Reject, columns: r.Schema.Columns, row: from, to: to}
 	if err := t.guarded(func() error { return reader.open(r.Schema, from) }); err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type codecs struct {
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
 	src    bytes.Reader
+	body   []byte // room for what is to be decompressed
 }
 
 // expansion is how many bytes one compressed byte can become at most.

@@ -151,6 +151,15 @@ func lookAtDates(v *values, from int, r *refusals) {
 	}
 }
 
+// timeOfDayIn is timeOfDay for the unit of an annotation.
+func (k leafKind) timeOfDayIn(of pqformat.TimeUnit) leafKind {
+	u, ok := unitOf(of)
+	if k = k.timeOfDay(u); !ok {
+		k.typ = columnar.Type{}
+	}
+	return k
+}
+
 // timeOfDay makes the kind one of times.
 func (k leafKind) timeOfDay(u unit) leafKind {
 	k.typ = columnar.Type{Kind: columnar.Time}
@@ -197,8 +206,8 @@ func withNanos(t columnar.Type, micros, nanos int64) string {
 }
 
 const (
-	julianEpoch = 2440588 // the Julian day number of 1970-01-01
-	maxDays     = (math.MaxInt64 - 1<<54) / microsPerDay
+	julianEpoch = 2440588    // the Julian day number of 1970-01-01
+	maxDays     = 10_000_000 // more than any timestamp is away from it
 )
 
 // int96s reads nanoseconds of a day and a Julian day, as Impala, Hive and Spark wrote timestamps. They are taken to be of no time zone,
@@ -207,18 +216,15 @@ func int96s(raw, v *values, r *refusals) {
 	for _, s := range raw.Str {
 		b := raw.data[s.Off:][:12]
 		micros, nanos, _ := unit{parts: 1000}.count(int64(littleEndian(b[:8])))
-		day := int64(int32(littleEndian(b[8:]))) - julianEpoch
-		value := len(v.I64)
+		day, value := int64(int32(littleEndian(b[8:])))-julianEpoch, len(v.I64)
+		n := min(max(day, -maxDays), maxDays)*microsPerDay + micros
 		switch {
-		case day > maxDays || day < -maxDays:
-			r.add(value, fmt.Sprintf("day %d", day), errTooFar, adviceMend)
-			day = 0
-		case day < columnar.MinDate || day > columnar.MaxDate:
+		case n < columnar.MinTimestamp || n > columnar.MaxTimestamp:
 			r.add(value, fmt.Sprintf("day %d", day), errYears, adviceMend)
 		case nanos > 0 && !r.lossy:
-			r.add(value, withNanos(columnar.Type{Kind: columnar.Timestamp}, day*microsPerDay+micros, nanos), errNanos, adviceNanos)
+			r.add(value, withNanos(columnar.Type{Kind: columnar.Timestamp}, n, nanos), errNanos, adviceNanos)
 		}
-		v.I64 = append(v.I64, day*microsPerDay+micros)
+		v.I64 = append(v.I64, n)
 	}
 }
 

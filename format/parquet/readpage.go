@@ -39,12 +39,14 @@ type chunkReader struct {
 	codec  pqformat.CompressionCodec
 
 	at, end int64 // of the file: what is read next, and what is not to be reached
+	reads   int   // bytes that are read at once
 	window  []byte
 	ahead   []byte // what of window is at at, and after it
 	page    int64  // where the page at hand begins
 
-	body []byte // room for a page as it is in the file
-	raw  []byte // and for a page decompressed
+	body   []byte // room for a page as it is in the file, which is not compressed
+	raw    []byte // for one that was
+	levels []byte // and for the levels of one of version 2
 }
 
 // open begins a chunk. Those before at are of no more use.
@@ -70,7 +72,7 @@ func (c *chunkReader) look(n int) ([]byte, error) {
 		return c.ahead[:n], nil
 	}
 	if n > len(c.window) {
-		c.window = make([]byte, n)
+		c.window = make([]byte, max(n, c.reads))
 	}
 	whole := c.window[:min(int64(len(c.window)), c.end-c.at)]
 	have := copy(whole, c.ahead)
@@ -95,7 +97,7 @@ func (c *chunkReader) header() (h pqformat.PageHeader, err error) {
 			return h, err
 		}
 		p := passer{rest: data}
-		p.structure(0)
+		p.structure(0, nil)
 		if p.bad && len(data) == size && size < maxHeader {
 			continue // it may be longer
 		}
@@ -144,14 +146,19 @@ func (c *chunkReader) check(h *pqformat.PageHeader) error {
 // skip passes the body of a page.
 func (c *chunkReader) skip(h *pqformat.PageHeader) { c.pass(int(h.CompressedPageSize)) }
 
-// read gives the body of a page as it is in the file. It is of use until the next page.
+// read gives the body of a page as it is in the file. It is of use until the next page, and one that is compressed until the next page
+// of any leaf.
 func (c *chunkReader) read(h *pqformat.PageHeader) (body []byte, err error) {
 	n := int(h.CompressedPageSize)
+	room := &c.body
+	if c.codec != pqformat.Uncompressed {
+		room = &c.codecs.body
+	}
 	if n <= len(c.window) {
 		body, err = c.look(n)
 	} else {
-		c.body = sized(c.body, n)
-		body = c.body
+		*room = sized(*room, n)
+		body = *room
 		have := copy(body, c.ahead)
 		err = readAt(c.file, body[have:], c.at+int64(have))
 	}
@@ -230,10 +237,15 @@ func (c *chunkReader) data(h *pqformat.PageHeader, most maxLevels) (p dataPage, 
 func (c *chunkReader) data2(v *pqformat.DataPageHeaderV2, body []byte, size int, most maxLevels) (p dataPage, err error) {
 	p = dataPage{entries: int(v.NumValues), encoding: v.Encoding}
 	rep, def := int(v.RepetitionLevelsByteLength), int(v.DefinitionLevelsByteLength)
-	p.rep, p.def = newLevels(body[:rep], most.rep), newLevels(body[rep:rep+def], most.def)
+	c.levels = append(c.levels[:0], body[:rep+def]...)
+	p.rep, p.def = newLevels(c.levels[:rep], most.rep), newLevels(c.levels[rep:], most.def)
 	p.values = body[rep+def:]
-	if !v.IsCompressed.Valid || v.IsCompressed.V {
+	switch {
+	case !v.IsCompressed.Valid || v.IsCompressed.V:
 		p.values, err = c.decompress(p.values, size-rep-def)
+	case c.codec != pqformat.Uncompressed:
+		c.raw = append(c.raw[:0], p.values...)
+		p.values = c.raw
 	}
 	return p, err
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
+	"github.com/clinkctl/clinkctl/format/formattest"
 )
 
 func lz4Of(t *testing.T, b []byte) []byte {
@@ -141,6 +142,7 @@ func TestRefusedFiles(t *testing.T) {
 		"rows too many": {&crafted{schema: root(1, repeated), groups: []craftedGroup{{rows: 1, chunks: []craftedChunk{{typ: pqformat.Int32,
 			pages: []craftedPage{page1(3, pqformat.Plain, runs(0, 1, 0), runs(1, 1, 1), int32s(1, 2, 3))}}}}, {rows: 1, chunks: []craftedChunk{{typ: pqformat.Int32,
 			pages: []craftedPage{page1(1, pqformat.Plain, runs(0), runs(1), int32s(1))}}}}}}, "more rows than its row group"},
+		"rows too many, at the end":  {oneColumn(1, repeated, pqformat.Uncompressed, page1(3, pqformat.Plain, runs(0, 1, 0), runs(1, 1, 1), int32s(1, 2, 3))), "more rows than its row group"},
 		"other rows in the footer":   {&crafted{schema: root(1, required), claim: func(m *pqformat.FileMetaData) { m.NumRows = 4 }}, "the row groups have 0 rows, and the footer says 4"},
 		"half a row":                 {oneColumn(1, repeated, pqformat.Uncompressed, page1(1, pqformat.Plain, runs(1), runs(1), int32s(1))), "begins in the middle of a row"},
 		"more of an empty list":      {oneColumn(1, repeated, pqformat.Uncompressed, page1(2, pqformat.Plain, runs(0, 1), runs(0, 1), int32s(1))), "levels do not fit the schema"},
@@ -331,5 +333,83 @@ func TestLongTexts(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestSteadyReading: rows take no memory of their own, in files of one row group of many pages, flat and nested.
+func TestSteadyReading(t *testing.T) {
+	const rows = 60_000
+	schema := formattest.ParseSchema("a:int64 b:string c:decimal(20,2) d:list<struct<x:int32,y:string>> e:bool f:timestamp")
+	f := newFormat(t, nil)
+	f.groupRows, f.pageBytes = rows, minPage
+	var batches []*columnar.Batch
+	for range rows / 1000 {
+		var texts [][]string
+		for i := range 1000 {
+			texts = append(texts, []string{fmt.Sprint(i), strings.Repeat("x", i%50), fmt.Sprintf("%d.25", i), `[{"x":1,"y":"a"},null,{"x":null,"y":"bb"}]`, "true", "2026-03-29 02:30:00"})
+			texts[i][i%6] = "NULL"
+		}
+		batches = append(batches, formattest.Of(schema, texts...))
+	}
+	file := encode(t, f, schema, batches...)
+	table := tableOf(t, nil, file)
+	if len(table.Groups()) != 1 {
+		t.Fatal(table.Groups())
+	}
+	declared := formattest.ParseSchema("a:int64 b:string c:string d:list<struct<x:int64,y:string>> e:bool f:timestamp") // of which two are cast
+	r, err := table.NewReader(format.Reading{Schema: declared}, 0, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b columnar.Batch
+	for range 4 {
+		if _, err := r.Next(1000, &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(40, func() {
+		if n, err := r.Next(1000, &b); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+	}); n > 60 { // some a page
+		t.Errorf("a thousand rows make %v allocations", n)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReadsManyColumns: a thousand columns are read in any order, and some of them.
+func TestReadsManyColumns(t *testing.T) {
+	const n = 1000
+	c := crafted{groups: []craftedGroup{{rows: 2}, {rows: 1}}}
+	elements := []pqformat.SchemaElement{}
+	for i := range n {
+		elements = append(elements, el("required", fmt.Sprintf("c%d", i), of(pqformat.Int32)))
+		for g, rows := range []int{2, 1} {
+			values := int32s(int32(i), int32(-i))
+			c.groups[g].chunks = append(c.groups[g].chunks, craftedChunk{typ: pqformat.Int32, pages: []craftedPage{page1(rows, pqformat.Plain, nil, nil, values[:4*rows])}})
+		}
+	}
+	c.schema = root(n, elements...)
+	table := tableOf(t, nil, c.file())
+	var schema columnar.Schema
+	for i := n - 1; i >= 0; i -= 1 + i%2 {
+		schema.Columns = append(schema.Columns, columnar.Column{Name: fmt.Sprintf("c%d", i), Type: columnar.Type{Kind: columnar.Int64}})
+	}
+	rows, _, err := rowsOf(table, &schema, 0, 3, 9, false)
+	if err != nil || len(rows) != 3 {
+		t.Fatal(len(rows), err)
+	}
+	for row, text := range rows {
+		for i, got := range strings.Fields(text) {
+			want := strings.TrimPrefix(schema.Columns[i].Name, "c")
+			if row == 1 && want != "0" {
+				want = "-" + want
+			}
+			if got != `"`+want+`"` {
+				t.Fatalf("row %d, column %s: %s", row, schema.Columns[i].Name, got)
+			}
+		}
 	}
 }

@@ -173,13 +173,8 @@ func (r *tableReader) openGroup(row int64) error {
 	return nil
 }
 
-// nextGroup begins to read the row group after the one at hand, which is to be at its end.
+// nextGroup begins to read the row group after the one at hand.
 func (r *tableReader) nextGroup() error {
-	for l := range r.eachLeaf {
-		if !l.ended() {
-			return l.damaged(errors.New("a column has more rows than its row group"))
-		}
-	}
 	for r.group++; r.group < len(r.file.meta.RowGroups); r.group++ {
 		if r.file.meta.RowGroups[r.group].NumRows > 0 {
 			return r.openGroup(0)
@@ -209,6 +204,11 @@ func (r *tableReader) next(most int64, out *columnar.Batch) (int64, error) {
 	rows, err := r.fill(int(min(most, r.left)))
 	if err != nil {
 		return 0, err
+	}
+	for l := range r.eachLeaf {
+		if int64(rows) == r.left && !l.ended(rows) {
+			return 0, l.damaged(errors.New("a column has more rows than its row group"))
+		}
 	}
 	if err := r.finish(rows, out); err != nil {
 		return 0, err

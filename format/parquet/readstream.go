@@ -49,7 +49,7 @@ const (
 
 func newStream(n *node, file *source, codecs *codecs, window int, lossy bool) *stream {
 	s := &stream{node: n, most: maxLevels{rep: n.rep, def: n.def}}
-	s.chunk = chunkReader{file: file, codecs: codecs, window: make([]byte, window)}
+	s.chunk = chunkReader{file: file, codecs: codecs, reads: window}
 	s.rep, s.def = make([]byte, windowSize), make([]byte, windowSize)
 	s.queue.refused.lossy = lossy
 	return s
@@ -428,7 +428,7 @@ func (s *stream) passPage(rows int64) (passed int64, err error) {
 	return n, nil
 }
 
-// ended tells whether nothing is left of the chunk and in the queue.
-func (s *stream) ended() bool {
-	return s.entries == 0 && s.left == 0 && s.at == s.n && len(s.queue.def) == 0
+// ended tells whether nothing is left of the chunk but the rows of the queue, of which there are so many.
+func (s *stream) ended(rows int) bool {
+	return s.entries == 0 && s.left == 0 && s.at == s.n && s.queue.begun == rows
 }

@@ -91,39 +91,38 @@ func decimalOf(e *pqformat.SchemaElement) (t columnar.Type, ok bool) {
 	return columnar.Type{Kind: columnar.Decimal, Precision: int(precision), Scale: int(scale)}, true
 }
 
-// integerOf gives the kind of integers that an element is annotated as, or plain.
+// integerOf gives the kind of integers that an element is annotated as, or plain. It is 0 for a width that integers do not have.
 func integerOf(e *pqformat.SchemaElement, plain columnar.Kind) columnar.Kind {
+	t, ok := e.LogicalType.Value.(*pqformat.IntType)
 	bits, signed := int8(0), true
-	if t, ok := e.LogicalType.Value.(*pqformat.IntType); ok {
+	switch c := e.ConvertedType.V; {
+	case ok:
 		bits, signed = t.BitWidth, t.IsSigned
-	} else if e.ConvertedType.Valid {
-		switch c := e.ConvertedType.V; c {
-		case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-			bits, signed = 8<<(c-deprecated.Uint8), false
-		case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
-			bits = 8 << (c - deprecated.Int8)
-		}
-	}
-	kinds := map[int8]columnar.Kind{8: columnar.Int8, 16: columnar.Int16, 32: columnar.Int32, 64: columnar.Int64}
-	k, ok := kinds[bits]
-	switch {
-	case !ok:
+	case e.ConvertedType.Valid && deprecated.Uint8 <= c && c <= deprecated.Uint64:
+		bits, signed = 8<<(c-deprecated.Uint8), false
+	case e.ConvertedType.Valid && deprecated.Int8 <= c && c <= deprecated.Int64:
+		bits = 8 << (c - deprecated.Int8)
+	default:
 		return plain
-	case !signed:
-		return k + columnar.Uint8 - columnar.Int8
+	}
+	k := map[int8]columnar.Kind{8: columnar.Int8, 16: columnar.Int16, 32: columnar.Int32, 64: columnar.Int64}[bits]
+	if k != 0 && !signed {
+		k += columnar.Uint8 - columnar.Int8
 	}
 	return k
 }
 
-// unitOf gives how many microseconds a unit has, or how many of the unit a microsecond has.
-func unitOf(u pqformat.TimeUnit) unit {
+// unitOf gives how many microseconds a unit has, or how many of the unit a microsecond has. It is false for one that is not known.
+func unitOf(u pqformat.TimeUnit) (unit, bool) {
 	switch u.Value.(type) {
 	case *pqformat.MilliSeconds:
-		return unit{micros: 1000}
+		return unit{micros: 1000}, true
+	case *pqformat.MicroSeconds:
+		return unit{}, true
 	case *pqformat.NanoSeconds:
-		return unit{parts: 1000}
+		return unit{parts: 1000}, true
 	}
-	return unit{}
+	return unit{}, false
 }
 
 func int32Kind(e *pqformat.SchemaElement, k leafKind) leafKind {
@@ -134,7 +133,7 @@ func int32Kind(e *pqformat.SchemaElement, k leafKind) leafKind {
 	_, isDate := e.LogicalType.Value.(*pqformat.DateType)
 	switch {
 	case isTime:
-		return k.timeOfDay(unitOf(t.Unit))
+		return k.timeOfDayIn(t.Unit)
 	case converted(e, deprecated.TimeMillis):
 		return k.timeOfDay(unit{micros: 1000})
 	case isDate || converted(e, deprecated.Date):
@@ -158,9 +157,13 @@ func int64Kind(e *pqformat.SchemaElement, k leafKind) leafKind {
 	}
 	switch t := e.LogicalType.Value.(type) {
 	case *pqformat.TimeType:
-		return k.timeOfDay(unitOf(t.Unit))
+		return k.timeOfDayIn(t.Unit)
 	case *pqformat.TimestampType:
-		return k.timestamp(t.IsAdjustedToUTC, unitOf(t.Unit))
+		u, ok := unitOf(t.Unit)
+		if k = k.timestamp(t.IsAdjustedToUTC, u); !ok {
+			k.typ = columnar.Type{}
+		}
+		return k
 	}
 	switch { // which are of UTC, all of them
 	case converted(e, deprecated.TimeMicros):

@@ -28,6 +28,8 @@ import rounds
 import truth
 from product import Failure
 
+rounds.UNITS = 10  # so that there is time to stop an export between two of them
+
 FORMATS = {"parquet": "csv-parquet", "csv": "csv-csv", "ndjson": "csv-ndjson"}
 PATTERNS = ("*", "**/*")
 COLUMNS = ", ".join(f'"{name}"' for name in truth.NAMES)

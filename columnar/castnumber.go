@@ -306,9 +306,6 @@ func floatBits(k Kind) int {
 func binaryDigits(v float64) int {
 	fraction, exponent := math.Frexp(v)
 	m := uint64(math.Abs(fraction) * (1 << 53))
-	if m == 0 {
-		return 0
-	}
 	return max(0, 53-exponent-bits.TrailingZeros64(m))
 }
 

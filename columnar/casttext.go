@@ -3,7 +3,6 @@ package columnar
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"unicode/utf8"
 )
@@ -70,13 +69,8 @@ func makeText(c *Caster, src, dst *Vector) {
 	}
 }
 
-// refusalOf gives the refusal that an error of a parser is.
-func refusalOf(err error) Refusal {
-	if r, ok := err.(Refusal); ok {
-		return r
-	}
-	return Refusal(fmt.Sprintf("is refused: %v", err))
-}
+// refusalOf gives an error of a parser of this package, all of which are refusals.
+func refusalOf(err error) Refusal { return Refusal(err.Error()) }
 
 func isUTF8(text []byte) Refusal {
 	if utf8.Valid(text) {

@@ -45,7 +45,7 @@ class Competition:
             print(f"FAILED {name} {i} ({r.shape}): {failure}\n  kept in {r.work}", flush=True)
 
     def run(self):
-        names = ("csv", "csv-ndjson", "lines") if self.args.formats in ("all", "existing") else self.args.formats.split(",")
+        names = ("csv", "csv-ndjson", "lines", "parquet-csv", "csv-parquet-bad") if self.args.formats in ("all", "existing") else self.args.formats.split(",")
         self.formats = names
         for i in range(self.args.times):
             self.case("at once", i, at_once, rows=ROWS_AT_ONCE)

@@ -1,7 +1,5 @@
 """Polars reads and writes tables of the corpus."""
 
-import io
-
 import polars as pl
 
 import corpus

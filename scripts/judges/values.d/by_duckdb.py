@@ -77,7 +77,8 @@ def written(column, as_text):
 
 def write(format, path, table, columns, as_text=frozenset(), **options):
     """Writes a table of Arrow's, whose columns are the columns'."""
-    c = session()  # whose zone has offsets with seconds before there was standard time
+    c = duckdb.connect()
+    c.execute("SET TimeZone = 'UTC'")  # in others it writes the first or the last instant with the year 10000 or one BC
     c.register("source", table)
     wanted = ", ".join(f'{written(k, k.name in as_text)} AS "{k.name}"' for k in columns)
     kind = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true", "ndjson": "FORMAT json"}[format]

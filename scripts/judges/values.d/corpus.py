@@ -165,12 +165,12 @@ def micros(when):
 
 
 def instant(text):
-    found = re.fullmatch(r"(.*:\d\d(?:\.\d+)?) ?(Z|UTC|([+-])(\d\d):?(\d\d)?)", text)
+    found = re.fullmatch(r"(.*:\d\d(?:\.\d+)?) ?(Z|UTC|([+-])(\d\d):?(\d\d)?(?::(\d\d))?)", text)
     if not found:
         raise ValueError(f"{text!r} has no time zone")
-    local, zone, sign, hours, minutes = found.groups()
-    offset = 0 if sign is None else int(hours) * 60 + int(minutes or 0)
-    return micros(datetime.fromisoformat(six(local))) - (-offset if sign == "-" else offset) * 60_000_000
+    local, _, sign, hours, minutes, seconds = found.groups()
+    offset = 0 if sign is None else int(hours) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    return micros(datetime.fromisoformat(six(local))) - (-offset if sign == "-" else offset) * 1_000_000
 
 
 def units(value, scale):

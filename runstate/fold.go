@@ -134,8 +134,13 @@ func (s *State) checkBegun(b *Begun) error {
 			return fmt.Errorf("split %d is [%d, %d)", i, sp.From, sp.To)
 		}
 	}
-	if len(b.Sinks) == 0 {
-		return fmt.Errorf("begun without sinks")
+	if len(b.Sinks) == 0 || b.Sinks[0].Rejects {
+		return fmt.Errorf("begun without sinks for rows")
+	}
+	for i, id := range b.Sinks[:len(b.Sinks)-1] {
+		if id.Rejects {
+			return fmt.Errorf("sink %d of %d is for records that are refused, and is not the last one", i, len(b.Sinks))
+		}
 	}
 	return nil
 }
@@ -144,8 +149,8 @@ func (s *State) checkAttempt(a *Attempt) error {
 	if a.Number != len(s.Attempts)+1 {
 		return fmt.Errorf("attempt %d follows attempt %d", a.Number, len(s.Attempts))
 	}
-	if a.Subtasks < 1 {
-		return fmt.Errorf("attempt %d has %d subtasks", a.Number, a.Subtasks)
+	if a.Subtasks < 1 || a.MaxRejects != nil && *a.MaxRejects < 0 {
+		return fmt.Errorf("attempt %d has %d subtasks, or may refuse less than nothing", a.Number, a.Subtasks)
 	}
 	return nil
 }
@@ -204,7 +209,7 @@ func (s *State) checkSinks(u *Unit, has map[int]bool) error {
 			return fmt.Errorf("a unit of %d rows, and %d records that were refused, has handles in %d of %d sinks", u.Rows, u.Rejected, len(has), len(s.Begun.Sinks))
 		}
 	}
-	if u.Rejected > 0 && !slices.ContainsFunc(s.Begun.Sinks, func(id SinkID) bool { return id.Rejects }) {
+	if u.Rejected > 0 && !s.Begun.Sinks[len(s.Begun.Sinks)-1].Rejects {
 		return fmt.Errorf("a unit has %d records that were refused, and the run has no place for them", u.Rejected)
 	}
 	return nil

@@ -98,11 +98,12 @@ func (s Split) Units() string {
 
 // Attempt is one process that works on the run.
 type Attempt struct {
-	Number   int    `json:"number"` // from 1
-	Host     string `json:"host"`
-	Process  int    `json:"process"`
-	ID       string `json:"id"` // 128 random bits, hex
-	Subtasks int    `json:"subtasks"`
+	Number     int    `json:"number"` // from 1
+	Host       string `json:"host"`
+	Process    int    `json:"process"`
+	ID         string `json:"id"` // 128 random bits, hex
+	Subtasks   int    `json:"subtasks"`
+	MaxRejects *int64 `json:"max_rejects,omitempty"` // records of the run that may be refused; nil where none may
 }
 
 // Unit is what one subtask prepared at one checkpoint: ranges of splits, their artifact in every sink if they held rows, and in the

@@ -257,7 +257,7 @@ func (e *Engine) showRun(ctx context.Context, r Entry, begun *runstate.Begun) (*
 		return nil, nil, err
 	}
 	if begun != nil && begun.Key != "" {
-		mark, err := publish.FindMark(ctx, begun.Key, begun.Again, sinks)
+		mark, err := publish.FindMark(ctx, begun.Key, begun.Again, publish.RowSinks(sinks, ids))
 		if err != nil || mark != nil && mark.Run == r.Run {
 			return mark, nil, err
 		}

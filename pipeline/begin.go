@@ -68,7 +68,7 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 		return nil, err
 	}
 	if n.want.key != "" {
-		mark, err := publish.FindMark(ctx, n.want.key, n.want.again, n.sinks)
+		mark, err := publish.FindMark(ctx, n.want.key, n.want.again, publish.RowSinks(n.sinks, n.begun.Sinks))
 		if _, bad := errors.AsType[*publish.BadMarkError](err); bad {
 			return nil, fail(Person, "", err)
 		}

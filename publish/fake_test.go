@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ import (
 // liar is a destination that tells whatever a test wants it to. What it really does is in staged, final and notes.
 type liar struct {
 	id   string
+	bad  bool          // it gets the records that are refused
 	late time.Duration // of stage.Late, where it is not 0
 
 	mu     sync.Mutex
@@ -41,8 +43,9 @@ type liar struct {
 	onSweep   func() error
 }
 
+// newLiar makes a destination; of records that are refused if its identity begins with bad.
 func newLiar(id string) *liar {
-	return &liar{id: id, staged: map[string]bool{}, final: map[string]string{}, notes: map[string][]byte{}, count: map[string]int{}}
+	return &liar{id: id, bad: strings.HasPrefix(id, "bad"), staged: map[string]bool{}, final: map[string]string{}, notes: map[string][]byte{}, count: map[string]int{}}
 }
 
 func (l *liar) called(what, of string) int {
@@ -226,7 +229,7 @@ func (b *bench) begin(dir string, run runstate.Token, key string, units int) *ru
 		begun.Splits = append(begun.Splits, runstate.Split{Part: fmt.Sprintf("/src/%d", n), From: 0, To: 100})
 	}
 	for _, l := range b.sinks {
-		begun.Sinks = append(begun.Sinks, runstate.SinkID{To: "/to/" + l.id, Identity: l.id})
+		begun.Sinks = append(begun.Sinks, runstate.SinkID{To: "/to/" + l.id, Identity: l.id, Rejects: l.bad})
 	}
 	b.ok(b.fsys.Mkdir(dir))
 	j, err := runstate.Begin(b.fsys, dir, begun, runstate.Options{Now: b.clock})
@@ -237,8 +240,13 @@ func (b *bench) begin(dir string, run runstate.Token, key string, units int) *ru
 		for i, l := range b.sinks {
 			name := runstate.Artifact{Run: run, Checkpoint: n + 1, Ext: "csv"}.Name()
 			l.staged[name] = true
-			u.Handles = append(u.Handles, runstate.Handle{Name: name, Sink: i, Attempt: 1, Checkpoint: n + 1, Place: "/to/" + l.id, Rows: 10,
-				Bytes: 1000, Digest: "xxh128:22", Backend: "liar", Payload: json.RawMessage("{}")})
+			h := runstate.Handle{Name: name, Sink: i, Attempt: 1, Checkpoint: n + 1, Place: "/to/" + l.id, Rows: 10,
+				Bytes: 1000, Digest: "xxh128:22", Backend: "liar", Payload: json.RawMessage("{}")}
+			if l.bad {
+				u.Rejected, h.Rows = 2, 2
+				u.Handles[0].Nulled = 5
+			}
+			u.Handles = append(u.Handles, h)
 		}
 		b.ok(j.Append(runstate.Record{Prepared: &u}))
 	}
@@ -303,7 +311,8 @@ func (b *bench) decide() *publish.Settler {
 
 // home is the sink that keeps the key's mark.
 func (b *bench) home() *liar {
-	return slices.MinFunc(b.sinks, func(x, y *liar) int { return cmp.Compare(x.id, y.id) })
+	rows := slices.DeleteFunc(slices.Clone(b.sinks), func(l *liar) bool { return l.bad })
+	return slices.MinFunc(rows, func(x, y *liar) int { return cmp.Compare(x.id, y.id) })
 }
 
 // problems are the fates that keep a run from its end.

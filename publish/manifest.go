@@ -21,8 +21,9 @@ type Manifest struct {
 	Again       int                `json:"again,omitempty"`
 	Attempts    int                `json:"attempts"` // number of the last one that staged an artifact of the run
 	Guarantee   string             `json:"guarantee"`
-	Fingerprint string             `json:"fingerprint"` // of the source
-	Columns     []runstate.Column  `json:"columns"`
+	Fingerprint string             `json:"fingerprint"`       // of the source
+	Rejects     bool               `json:"rejects,omitempty"` // the artifacts hold the records that were refused, and not the rows
+	Columns     []runstate.Column  `json:"columns"`           // of the rows; none of rejects
 	Rows        int64              `json:"rows"`
 	Rejected    int64              `json:"rejected,omitempty"` // records of the run that were refused, and put aside
 	Nulled      int64              `json:"nulled,omitempty"`   // values that are NULL because an option asks for it
@@ -61,6 +62,9 @@ func manifest(s *runstate.State, sink int) (runstate.Outcome, []byte, error) {
 	b := s.Begun
 	m := Manifest{Format: ManifestFormat, Outcome: runstate.Done, Run: b.Run, Job: b.Job, Key: b.Key, Again: b.Again,
 		Guarantee: b.Guarantee, Fingerprint: b.Fingerprint, Columns: b.Columns, Artifacts: []ManifestArtifact{}}
+	if b.Sinks[sink].Rejects {
+		m.Rejects, m.Columns = true, []runstate.Column{}
+	}
 	if len(s.Lost()) > 0 { // at any sink: the set is decided together
 		m.Outcome = runstate.Partial
 	}

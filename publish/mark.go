@@ -35,7 +35,19 @@ type Mark struct {
 // State is the fold of the mark's journal: an undecided run that the gate lets through.
 func (m *Mark) State() *runstate.State { return m.state }
 
-// MarkName gives the name of the note that holds the mark of a key at some destinations, which are named by their
+// RowSinks gives the sinks of a run that get its rows. They alone name a key and keep its mark: the folder of records that are refused
+// is one that people clear.
+func RowSinks(sinks []stage.Sink, ids []runstate.SinkID) []stage.Sink {
+	var rows []stage.Sink
+	for i, s := range sinks {
+		if !ids[i].Rejects {
+			rows = append(rows, s)
+		}
+	}
+	return rows
+}
+
+// MarkName gives the name of the note that holds the mark of a key at some destinations of rows, which are named by their
 // identities, in any order.
 func MarkName(key string, again int, sinks []stage.Sink) string {
 	var ids []string
@@ -53,7 +65,7 @@ func home(sinks []stage.Sink) stage.Sink {
 	return slices.MinFunc(sinks, func(a, b stage.Sink) int { return cmp.Compare(a.Identity(), b.Identity()) })
 }
 
-// FindMark looks for the mark of a key at its destinations. There is none if both results are nil. What it returns is
+// FindMark looks for the mark of a key at its destinations of rows. There is none if both results are nil. What it returns is
 // durable, and its journal passes the gate.
 func FindMark(ctx context.Context, key string, again int, sinks []stage.Sink) (*Mark, error) {
 	name := MarkName(key, again, sinks)
@@ -68,8 +80,14 @@ func FindMark(ctx context.Context, key string, again int, sinks []stage.Sink) (*
 	if err != nil {
 		return nil, err
 	}
-	if m.Key != key || m.Again != again || len(m.Manifests) != len(sinks) {
-		return nil, &BadMarkError{Name: name, Err: fmt.Errorf("it is of key %q, of %d sinks", m.Key, len(m.Manifests))}
+	rows := 0
+	for _, id := range m.state.Begun.Sinks {
+		if !id.Rejects {
+			rows++
+		}
+	}
+	if m.Key != key || m.Again != again || rows != len(sinks) {
+		return nil, &BadMarkError{Name: name, Err: fmt.Errorf("it is of key %q, of %d sinks", m.Key, rows)}
 	}
 	return m, nil
 }
@@ -161,7 +179,8 @@ func (s *Settler) putMark(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = home(s.Sinks).PutNote(ctx, MarkName(b.Key, b.Again, s.Sinks), append(data, '\n'))
+	rows := RowSinks(s.Sinks, b.Sinks)
+	err = home(rows).PutNote(ctx, MarkName(b.Key, b.Again, rows), append(data, '\n'))
 	if errors.Is(err, fs.ErrExist) {
 		return errMarkThere
 	}

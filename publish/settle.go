@@ -139,7 +139,7 @@ func (s *Settler) findMark(ctx context.Context) (*Mark, error) {
 	if b.Key == "" {
 		return nil, nil
 	}
-	mark, err := FindMark(ctx, b.Key, b.Again, s.Sinks)
+	mark, err := FindMark(ctx, b.Key, b.Again, RowSinks(s.Sinks, b.Sinks))
 	if err != nil || mark == nil {
 		return nil, err
 	}

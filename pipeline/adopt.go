@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/clinkctl/clinkctl/publish"
@@ -50,14 +51,16 @@ func (e *Engine) follow(ctx context.Context, mark *publish.Mark, digest string, 
 	return r
 }
 
-// counts tells whether a run without a key still counts: all its manifests are there. A destination that is there without
-// its identity, which somebody has removed with what is hidden, is looked at as any other.
+// counts tells whether a run without a key still counts: all its manifests are there, where its rows are. A destination that is
+// there without its identity, which somebody has removed with what is hidden, is looked at as any other.
 func (e *Engine) counts(ctx context.Context, b *runstate.Begun) (bool, error) {
-	says, err := e.manifestsSay(ctx, b)
+	rows := *b
+	rows.Sinks = slices.DeleteFunc(slices.Clone(b.Sinks), func(id runstate.SinkID) bool { return id.Rejects })
+	says, err := e.manifestsSay(ctx, &rows)
 	if err != nil || says != "" {
 		return says != "", err
 	}
-	for _, id := range b.Sinks {
+	for _, id := range rows.Sinks {
 		if _, err := e.manifestAt(ctx, id, b.Run, true); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		} else if err != nil {
@@ -74,11 +77,16 @@ func (e *Engine) unfinishedHere(b *runstate.Begun) bool {
 }
 
 // manifestsSay reads a run's manifests at all its sinks, which makes them durable for this process too. "" says that one is
-// missing.
+// missing. Where the folder of records that were refused is gone for good, those at the rows say all: they come when everything
+// is published.
 func (e *Engine) manifestsSay(ctx context.Context, b *runstate.Begun) (runstate.Outcome, error) {
 	worst := runstate.Done
 	for _, id := range b.Sinks {
 		data, err := e.manifestAt(ctx, id, b.Run, false)
+		if id.Rejects && errors.Is(err, stage.ErrElsewhere) {
+			e.Log.Warn("the folder of the records that a run has refused is another one now", "run", b.Run, "destination", id.To)
+			continue
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", nil
 		}
@@ -182,7 +190,7 @@ func (e *Engine) importMark(dir string, lock *runstate.Lock, mark *publish.Mark)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := decodePlan(mark.State().Begun.Plan)
+	plan, err := planOf(mark.State())
 	if err != nil {
 		return nil, errors.Join(err, journal.Close())
 	}

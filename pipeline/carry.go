@@ -16,9 +16,10 @@ import (
 
 // Carry says how far a run is carried.
 type Carry struct {
-	Subtasks   int  // 0: as many as the plan says
-	CommitOnly bool // read nothing, and leave an undecided run undecided
-	Abandon    bool // abort an undecided run
+	Subtasks   int    // 0: as many as the plan says
+	MaxRejects *int64 // nil: as the last attempt, or else the plan
+	CommitOnly bool   // read nothing, and leave an undecided run undecided
+	Abandon    bool   // abort an undecided run
 	Why        string
 	resolve    *runstate.Resolved // a person's word, taken before the run is finished
 }
@@ -29,6 +30,15 @@ func decodePlan(text []byte) (Plan, error) {
 		return p, fmt.Errorf("the plan in the journal: %w", err)
 	}
 	return p, nil
+}
+
+// planOf is the plan that a run is carried on under: what it was begun with, and what its last attempt was told.
+func planOf(s *runstate.State) (Plan, error) {
+	p, err := decodePlan(s.Begun.Plan)
+	if n := len(s.Attempts); n > 0 && s.Attempts[n-1].MaxRejects != nil {
+		p.MaxRejects = *s.Attempts[n-1].MaxRejects
+	}
+	return p, err
 }
 
 // carry brings a run to its end, as far as it can be. It is the one path of run and resume. A full disk under the state
@@ -164,6 +174,9 @@ const maxRounds = 4
 
 // decide reads what no kept unit covers and decides the run.
 func (h *held) decide(ctx context.Context, settler *publish.Settler, c Carry) error {
+	if c.MaxRejects != nil {
+		h.plan.MaxRejects = *c.MaxRejects
+	}
 	var source Source
 	var reading *attempt
 	for round := 0; ; round++ {
@@ -175,6 +188,9 @@ func (h *held) decide(ctx context.Context, settler *publish.Settler, c Carry) er
 		}
 		if c.CommitOnly {
 			return fmt.Errorf("the run is undecided, and --commit-only reads nothing")
+		}
+		if err := h.plan.tooMany(h.state().Rejected(), nil); err != nil {
+			return err
 		}
 		if h.engine.stopped() {
 			return publish.ErrStopped
@@ -290,6 +306,9 @@ func (h *held) stageMore(ctx context.Context, reading *attempt, open []runstate.
 // commit takes the last look at the source and decides. Everything is covered and was surveyed since.
 func (h *held) commit(ctx context.Context, settler *publish.Settler, source Source) error {
 	if h.plan.OnEmpty == EmptyFail && h.state().Rows() == 0 {
+		if n := h.state().Rejected(); n > 0 {
+			return fmt.Errorf("%w; %s", errEmpty, count(n, "record was refused", "records were refused"))
+		}
 		return errEmpty
 	}
 	warnings, err := source.Check(ctx, h.kept())
@@ -312,7 +331,7 @@ func (h *held) classify(err error) error {
 		return fail(BadData, "", data)
 	}
 	if errors.Is(err, errEmpty) && h.state().Ended != nil {
-		return fail(BadData, "", errEmpty)
+		return fail(BadData, "", err)
 	}
 	if u, ok := errors.AsType[*publish.Unfinished](err); ok && u.Person() {
 		return fail(Person, e.wayOut(h, u), err)

@@ -117,7 +117,7 @@ func (e *Engine) open(dir string, lock *runstate.Lock) (*held, error) {
 		return nil, err
 	}
 	h := &held{engine: e, dir: dir, lock: lock, journal: journal}
-	h.plan, err = decodePlan(journal.State().Begun.Plan)
+	h.plan, err = planOf(journal.State())
 	if err != nil {
 		return nil, errors.Join(err, journal.Close())
 	}
@@ -196,6 +196,10 @@ func (h *held) newAttempt(subtasks int) error {
 		return fmt.Errorf("random bits of an attempt: %w", err)
 	}
 	p := h.engine.Process
-	return h.journal.Append(runstate.Record{Attempt: &runstate.Attempt{Number: len(h.state().Attempts) + 1, Host: p.Host,
-		Process: p.PID, ID: hex.EncodeToString(id[:]), Subtasks: subtasks}})
+	a := runstate.Attempt{Number: len(h.state().Attempts) + 1, Host: p.Host, Process: p.PID, ID: hex.EncodeToString(id[:]), Subtasks: subtasks}
+	if h.plan.Rejects() {
+		most := h.plan.MaxRejects
+		a.MaxRejects = &most
+	}
+	return h.journal.Append(runstate.Record{Attempt: &a})
 }

@@ -39,7 +39,6 @@ func (h *held) newReading(ctx context.Context, source Source) (*attempt, error) 
 	}
 	a := &attempt{held: h, source: source, number: len(h.state().Attempts), schema: schema,
 		rejects: slices.IndexFunc(h.plan.Sinks, func(s SinkPlan) bool { return s.Rejects })}
-	a.rejected.Store(h.state().Rejected())
 	var head []byte
 	if len(schema.Columns) == 0 {
 		if head, err = source.Head(ctx); err != nil {
@@ -90,6 +89,7 @@ func (e *Engine) writer(p SinkPlan) (format.Writer, error) {
 // read stages the open ranges, each subtask its own. It returns publish.ErrStopped if it was asked to stop; what was
 // prepared until then is journaled.
 func (a *attempt) read(ctx context.Context, open []runstate.Range, subtasks int) error {
+	a.rejected.Store(a.held.state().Rejected()) // of units that were dropped, they are met again
 	var stopped atomic.Bool
 	group, ctx := errgroup.WithContext(ctx)
 	for n, work := range assign(open, subtasks, a.source.Size) {

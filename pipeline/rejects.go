@@ -38,8 +38,8 @@ func (s *subtask) putAside(ctx context.Context, rejected []Rejected) error {
 		return nil
 	}
 	s.attempt.first.CompareAndSwap(nil, rejected[0].Err)
-	if n, most := s.attempt.rejected.Add(int64(len(rejected))), s.held.plan.MaxRejects; n > most {
-		return &format.DataError{Offset: format.Unplaced, Reason: fmt.Sprintf("%d records are refused, and max_rejects is %d: such as %v", n, most, s.attempt.first.Load())}
+	if err := s.held.plan.tooMany(s.attempt.rejected.Add(int64(len(rejected))), s.attempt.first.Load()); err != nil {
+		return err
 	}
 	if s.refuse == nil {
 		w, err := s.stagers[s.rejects].Open(ctx, runstate.Artifact{Run: s.held.run(), Attempt: s.attempt.number, Sink: s.rejects, Subtask: s.number,
@@ -59,6 +59,25 @@ func (s *subtask) putAside(ctx context.Context, rejected []Rejected) error {
 	}
 	s.unit.Rejected += int64(len(rejected))
 	return nil
+}
+
+// tooMany fails if more records are refused than the plan allows. such is one of them, nil if none is at hand.
+func (p Plan) tooMany(rejected int64, such *format.DataError) error {
+	if rejected <= p.MaxRejects {
+		return nil
+	}
+	e := &format.DataError{Offset: format.Unplaced, Reason: count(rejected, "record is refused", "records are refused") + fmt.Sprintf(", and max_rejects is %d", p.MaxRejects)}
+	if such != nil {
+		e.Reason += fmt.Sprintf(": such as %v", such)
+	}
+	return e
+}
+
+func count(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // addTo appends the record to a batch of the rejectSchema.

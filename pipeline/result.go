@@ -99,8 +99,8 @@ func (r *Result) fill(s *runstate.State) {
 		r.Sinks = append(r.Sinks, sink.To)
 	}
 	r.Rejected = s.Rejected()
-	if n := s.Nulled(); n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d values that are not finite were written as null, as the option nonfinite asks", n))
+	if n := s.Nulled(); n > 0 && s.Decision != runstate.Abort {
+		r.Warnings = append(r.Warnings, count(n, "value that is not finite was", "values that are not finite were")+" written as null, as the option nonfinite asks")
 	}
 	if s.Ended != nil {
 		r.Outcome, r.Pending = s.Ended.Outcome, 0

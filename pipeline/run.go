@@ -206,7 +206,7 @@ func (e *Engine) carryOwn(ctx context.Context, h *held, w want) (r *Result, agai
 		o := e.finishHeld(ctx, h, Carry{Abandon: true, Why: "on_pending: abort"})
 		return &o, o.Code == Done, nil
 	}
-	o := e.finishHeld(ctx, h, Carry{Subtasks: w.plan.Subtasks})
+	o := e.finishHeld(ctx, h, Carry{Subtasks: w.plan.Subtasks, MaxRejects: &w.plan.MaxRejects})
 	return &o, aborting && o.Outcome == runstate.Aborted, nil
 }
 

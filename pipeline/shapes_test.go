@@ -60,12 +60,12 @@ func rawOf(data []byte) (raw []string, err error) {
 	for d.More() {
 		var r struct {
 			File, Reason, Raw string
-			Line              int64
+			Line, Row         int64
 		}
 		if err := d.Decode(&r); err != nil {
 			return nil, err
 		}
-		raw = append(raw, fmt.Sprintf("%s:%d %s\n", r.File, r.Line, r.Raw))
+		raw = append(raw, fmt.Sprintf("%s:%d %s\n", r.File, r.Line+r.Row, r.Raw))
 	}
 	return raw, nil
 }
@@ -150,6 +150,10 @@ func shapes(t *testing.T) map[string]*shape {
 	for i := range rows {
 		objects = append(objects, fmt.Sprintf("{\"id\":%d,\"name\":\"name-%d\"}\n", i, i))
 	}
+	reject := func(p *pipeline.Plan, most int64) {
+		p.MaxRejects = most
+		p.Sinks = append(p.Sinks, pipeline.SinkPlan{To: outBad, Format: pipeline.RejectsFormat, Ext: pipeline.RejectsExt, Rejects: true})
+	}
 	sinks := func(p *pipeline.Plan, f, ext string, options map[string]any) {
 		for i := range p.Sinks {
 			p.Sinks[i].Format, p.Sinks[i].Ext, p.Sinks[i].Options = f, ext, options
@@ -159,12 +163,34 @@ func shapes(t *testing.T) map[string]*shape {
 		"rejects": {
 			files: map[string]string{"1.csv": text(rows[:5]) + "x,bad\n" + strings.Join(rows[5:half], "") + "7\n", "2.csv": header + "y\"\",bad\n" + strings.Join(rows[half:], "")},
 			plan: func(p *pipeline.Plan) {
-				p.Columns, p.MaxRejects = idName, 3
+				p.Columns = idName
 				sinks(p, "csv", "csv", nil)
-				p.Sinks = append(p.Sinks, pipeline.SinkPlan{To: outBad, Format: "ndjson", Ext: pipeline.RejectsExt, Rejects: true})
+				reject(p, 3)
 			},
 			rows: rows,
 			bad:  []string{"/src/1.csv:7 x,bad\n", fmt.Sprintf("/src/1.csv:%d 7\n", half+3), "/src/2.csv:2 y\"\",bad\n"},
+		},
+		"rejects of records that are copied": {
+			files: map[string]string{"1.ndjson": "{\"id\":\n" + strings.Join(objects[:half], "") + "oops\n{}}\n" + strings.Join(objects[half:], "")},
+			plan: func(p *pipeline.Plan) {
+				p.Source = pipeline.SourcePlan{Path: "/src/*.ndjson", Format: "ndjson"}
+				sinks(p, "lines", "ndjson", nil)
+				reject(p, 1000)
+			},
+			rows: objects,
+			bad:  []string{"/src/1.ndjson:1 {\"id\":\n", fmt.Sprintf("/src/1.ndjson:%d oops\n", half+2), fmt.Sprintf("/src/1.ndjson:%d {}}\n", half+3)},
+		},
+		"rejects of parquet": {
+			files: map[string]string{"1.parquet": parquetOf(t, 127-sweepRows+1, 130, 5), "2.parquet": parquetOf(t, 200, 202, 1)},
+			plan: func(p *pipeline.Plan) {
+				p.Source = pipeline.SourcePlan{Path: "/src/*.parquet", Format: "parquet"}
+				p.Checkpoint = pipeline.Checkpoint{Bytes: 1 << 30, Rows: 4}
+				p.Columns = []runstate.Column{{Name: "id", Type: "int8", Cast: "exact"}, {Name: "name", Type: "string"}}
+				sinks(p, "csv", "csv", nil)
+				reject(p, 4)
+			},
+			rows: sourceRows(128)[128-sweepRows:],
+			bad:  []string{"/src/1.parquet:25 \n", "/src/1.parquet:26 \n", "/src/2.parquet:1 \n", "/src/2.parquet:2 \n"},
 		},
 		"compressed csv": {
 			files: map[string]string{"1.csv.gz": compressed(t, format.Gzip, text(rows[:half])), "2.csv.gz": compressed(t, format.Gzip, text(rows[half:]))},
@@ -254,40 +280,6 @@ func TestCrashInEveryShape(t *testing.T) {
 				}
 				t.Logf("%d operations", len(all))
 			})
-		}
-	}
-}
-
-// TestTooManyRejects: more than are allowed end the run, in one process or in two, and nothing is visible.
-func TestTooManyRejects(t *testing.T) {
-	s := shapes(t)["rejects"]
-	few := *s
-	few.plan = func(p *pipeline.Plan) {
-		s.plan(p)
-		p.MaxRejects = 2
-	}
-	w := newShaped(t, *seed, &few)
-	for _, w := range w.atEveryOperation(func(e *pipeline.Engine) {
-		r := e.Run(t.Context(), w.plan(), "k", 0)
-		if pipeline.WorstOf(r) != pipeline.BadData || !strings.Contains(r[0].Error, "3 records are refused, and max_rejects is 2") {
-			t.Fatal(show(r))
-		}
-	}) {
-		w.mem.ProcessDeath(false)
-		w.mem.OnOp(nil)
-		e, _ := w.process()
-		e.Resume(t.Context(), nil, pipeline.Carry{})
-		if r := e.Run(t.Context(), w.plan(), "k", 0); pipeline.WorstOf(r) != pipeline.BadData {
-			t.Fatal(show(r))
-		}
-		for _, dir := range []string{outA, outB, outBad} {
-			names, err := w.mem.Outside().List(dir)
-			must(t, err)
-			for _, name := range names {
-				if _, err := runstate.ParseName(name); err == nil {
-					t.Fatalf("%s in %s is visible", name, dir)
-				}
-			}
 		}
 	}
 }

@@ -135,6 +135,7 @@ func (t table) digest(ctx context.Context, f file, r runstate.Range) (_ string, 
 			return "", t.inFile(f.Path, err)
 		}
 		opened.hash.add(&opened.batch, opened.projection.Read.Columns)
+		opened.rejected, opened.skip = nil, opened.skip[:0]
 		at += n
 	}
 	return opened.Digest(), nil

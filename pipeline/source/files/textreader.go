@@ -164,9 +164,13 @@ func (r *textReader) toldRejected(ctx context.Context) ([]pipeline.Rejected, err
 		e := *x.Err
 		e.File = r.f.Path
 		e.Record, e.Line = r.lines.of(r.raw, e.Start-r.at), r.lines.of(r.raw, e.Offset-r.at)
-		told = append(told, pipeline.Rejected{Err: &e, Raw: bytes.Clone(bytes.TrimRight(r.raw[x.From:x.To], "\r\n"))})
+		told = append(told, pipeline.Rejected{Err: &e, Raw: bytes.Clone(withoutLineEnd(r.raw[x.From:x.To]))})
 	}
 	return told, nil
+}
+
+func withoutLineEnd(record []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(record, lineFeed), []byte{'\r'})
 }
 
 // lineCount counts the lines of a file as a range of it is read.
@@ -174,16 +178,25 @@ type lineCount struct {
 	from   int64 // where the range begins
 	before int64 // line feeds before it; -1 until somebody counted
 	passed int64 // line feeds of the range, before the chunk at hand
+	at, in int64 // of the chunk at hand: the spot asked for last, and the line feeds before it
 }
 
 var lineFeed = []byte{'\n'}
 
-func (l *lineCount) pass(chunk []byte) { l.passed += int64(bytes.Count(chunk, lineFeed)) }
+func (l *lineCount) pass(chunk []byte) {
+	l.passed += int64(bytes.Count(chunk, lineFeed))
+	l.at, l.in = 0, 0
+}
 
-// of gives the line, from 1, of a spot in the chunk at hand.
+// of gives the line, from 1, of a spot in the chunk at hand. Asked for spots in their order, it counts the chunk once.
 func (l *lineCount) of(chunk []byte, at int64) int64 {
 	at = max(0, min(at, int64(len(chunk))))
-	return l.before + l.passed + int64(bytes.Count(chunk[:at], lineFeed)) + 1
+	if at < l.at {
+		l.at, l.in = 0, 0
+	}
+	l.in += int64(bytes.Count(chunk[l.at:at], lineFeed))
+	l.at = at
+	return l.before + l.passed + l.in + 1
 }
 
 func (r *textReader) Digest() string {

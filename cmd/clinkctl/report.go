@@ -159,7 +159,11 @@ func describe(text *strings.Builder, r pipeline.Result) {
 		fmt.Fprintf(text, "  guarantee: %s\n", r.Label)
 	}
 	if r.Rejected > 0 {
-		fmt.Fprintf(text, "  %s refused, and put aside in %s\n", plural(r.Rejected, "record was", "records were"), r.Rejects)
+		put := "put aside"
+		if r.Outcome == "" {
+			put = "will be " + put
+		}
+		fmt.Fprintf(text, "  %s refused, and %s in %s\n", plural(r.Rejected, "record was", "records were"), put, r.Rejects)
 	}
 }
 

@@ -99,6 +99,8 @@ type runStatus struct {
 	Again     int            `json:"again,omitempty"`
 	State     string         `json:"state"`
 	Rows      int64          `json:"rows"`
+	Rejected  int64          `json:"rejected,omitempty"`   // records that were refused, and put aside
+	Rejects   string         `json:"rejects_to,omitempty"` // where they are
 	Artifacts int            `json:"artifacts"`
 	Pending   int            `json:"pending"` // artifacts that are not finished
 	Attempts  int            `json:"attempts"`
@@ -199,12 +201,16 @@ func (a *app) statusOf(r pipeline.Entry, e *pipeline.Engine) runStatus {
 func (s *runStatus) fill(state *runstate.State) {
 	b := state.Begun
 	s.Key, s.Again, s.Guarantee = b.Key, b.Again, b.Guarantee
-	s.Rows, s.Pending, s.Attempts = state.Rows(), len(state.Outstanding()), len(state.Attempts)
+	s.Rows, s.Rejected, s.Pending, s.Attempts = state.Rows(), state.Rejected(), len(state.Outstanding()), len(state.Attempts)
 	for range state.Kept() {
 		s.Artifacts++
 	}
 	for _, sink := range b.Sinks {
-		s.Sinks = append(s.Sinks, sink.To)
+		if sink.Rejects {
+			s.Rejects = sink.To
+		} else {
+			s.Sinks = append(s.Sinks, sink.To)
+		}
 	}
 	switch {
 	case state.Ended != nil:

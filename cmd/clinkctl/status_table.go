@@ -24,7 +24,7 @@ func (a *app) showStatus(home stateHome, runs []runStatus) error {
 	table := tabwriter.NewWriter(a.streams.Out, 0, 0, 2, ' ', 0)
 	text.print(table, "JOB\tRUN\tKEY\tSTATE\tROWS\tPENDING\tAGE\tNEXT\n")
 	for _, r := range runs {
-		text.print(table, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", r.Job, r.Run, r.keyText(), r.stateText(), r.Rows, r.Pending,
+		text.print(table, "%s\t%s\t%s\t%s\t%d%s\t%d\t%s\t%s\n", r.Job, r.Run, r.keyText(), r.stateText(), r.Rows, refusedText(r.Rejected), r.Pending,
 			ageText(time.Duration(r.Age)*time.Second), r.Next)
 	}
 	if text.err != nil {

@@ -203,6 +203,11 @@ func TestCastsOfOneValue(t *testing.T) {
 		{"string", "decimal(3,2)", CastLossy, `"1.005"`, "1.00", ""},
 		{"string", "decimal(3,2)", CastLossy, `"1.015"`, "1.02", ""},
 		{"string", "decimal(3,2)", CastLossy, `"9.995"`, "", "more than 1 digits before the point"},
+		{"string", "decimal(3,2)", CastLossy, `"1.0050001"`, "1.01", ""},
+		{"string", "decimal(5,1)", CastLossy, `"12.345e1"`, "123.4", ""},
+		{"string", "int8", CastLossy, `".6"`, "1", ""},
+		{"string", "int8", CastLossy, `".06"`, "0", ""},
+		{"string", "int8", CastLossy, `"6e-2"`, "0", ""},
 		{"string", "decimal(3,2)", CastLossy, `"x"`, "", "is not a decimal(3,2)"},
 		{"string", "decimal(3,2)", CastLossy, `"1e-999999999999999999999"`, "0.00", ""},
 		{"string", "float32", CastExact, `"0.1"`, "3dcccccd", ""},
@@ -234,10 +239,17 @@ func TestCastsOfOneValue(t *testing.T) {
 		{"decimal(4,2)", "float64", CastExact, "19.99", bits64("19.99"), ""},
 		{"int64", "float64", CastExact, "9007199254740993", "", "has more digits than a float64 can hold"},
 		{"int64", "float64", CastLossy, "9007199254740993", bits64("9007199254740992"), ""},
+		// These are just above half way between two float32s, and half way as float64s.
+		{"int64", "float32", CastLossy, "4611686293305294849", "5e800001", ""},
+		{"int64", "float32", CastLossy, "-4611686293305294849", "de800001", ""},
+		{"uint64", "float32", CastLossy, "9223372586610589697", "5f000001", ""},
+		{"decimal(38,2)", "float32", CastLossy, "4611686293305294848.01", "5e800001", ""},
+		{"float64", "float32", CastExact, bits64("NaN"), "7fc00000", ""},
 		{"float64", "float32", CastLossy, bits64("1e39"), "", "is beyond the range of a float32"},
 		{"float64", "float32", CastExact, bits64("Inf"), "7f800000", ""},
 		{"decimal(3,2)", "decimal(2,1)", CastLossy, "9.95", "", "more than 1 digits before the point"},
 		{"decimal(3,2)", "decimal(2,1)", CastLossy, "9.85", "9.8", ""},
+		{"decimal(38,0)", "decimal(38,1)", CastLossy, "34028236692093846346337460743176821146", "", "more than 37 digits before the point"}, // 2^128/10
 		{"decimal(38,38)", "decimal(38,0)", CastLossy, "0." + nines, "1", ""},
 	} {
 		from, to := Column{Type: typeOf(t, test.from)}, Column{Type: typeOf(t, test.to), Cast: test.cast}

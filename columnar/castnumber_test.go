@@ -244,3 +244,24 @@ func allValuesOf(from, to Type) bool {
 	}
 	return from.Scale <= to.Scale
 }
+
+func TestTextIsRoundedAsRationalsSay(t *testing.T) {
+	texts := rapid.StringMatching(`[-+]?[0-9]{0,12}(\.[0-9]{0,6}(50{0,4}|90{0,4})?[0-9]?)?([eE][-+]?[0-9]{1,2})?`)
+	rapid.Check(t, func(t *rapid.T) {
+		to := decimalOf(t, Type{Kind: rapid.SampledFrom([]Kind{Int8, Int64, Uint64, Decimal, Decimal}).Draw(t, "kind")})
+		c, err := casterOf(Type{Kind: String}, to, CastLossy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := texts.Draw(t, "text")
+		got, refused := castModels(t, c, Column{Type: Type{Kind: String}}, Column{Type: to}, []model{strconv.Quote(text)})
+		r, ok := new(big.Rat).SetString(text)
+		var want value
+		if ok {
+			want, ok = fixedOf(roundHalfEven(scaled(r, to)), to)
+		}
+		if ok != (len(refused) == 0) || ok && got[0] != string(AppendDecimal(nil, want.unscaled, to.Scale)) {
+			t.Fatalf("%q to %s is %v, %v, want %v, %v", text, to, got, refused, want, ok)
+		}
+	})
+}

@@ -97,6 +97,7 @@ func TestParseIntReasons(t *testing.T) {
 		{"18446744073709551616", Uint64, "is beyond the range of a uint64"}, {"18446744073709551615", Int64, "is beyond the range of an int64"},
 		{"256", Uint8, "is beyond the range of a uint8"}, {"1.0", Uint16, "has a point or an exponent: a uint16 is written with digits alone"},
 		{"-1e3", Int16, "has a point or an exponent: an int16 is written with digits alone"}, {"x", Int32, "is not an int32"},
+		{"-.5", Int8, "has a point or an exponent: an int8 is written with digits alone"}, {"--.5", Int8, "is not an int8"}, {"--5", Int8, "is not an int8"},
 		{"", Uint32, "is not a uint32"}, {"-", Int8, "is not an int8"}, {"٣", Int8, "is not an int8"}, {"1,000", Int16, "is not an int16"},
 	} {
 		_, err := ParseInt([]byte(test.text), test.kind)

@@ -64,7 +64,7 @@ func ParseInt64(text []byte) (int64, error) { return ParseInt(text, Int64) }
 
 // refuseInt says what is wrong with a text whose i-th byte is no digit.
 func refuseInt(body []byte, i int, k Kind) error {
-	if n := splitNumber(body); n.ok && i > 0 {
+	if n := splitNumber(body); n.ok && (i > 0 || body[0] == '.') {
 		return refusePoint(k)
 	}
 	return refusef("is not", k, "")

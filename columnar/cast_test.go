@@ -173,6 +173,7 @@ func TestCastsOfOneValue(t *testing.T) {
 		{"uuid", "binary", CastSafe, "00112233-4455-6677-8899-aabbccddeeff", strconv.Quote("\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff"), ""},
 		{"binary", "uuid", CastExact, `"0123456789abcdef"`, "30313233-3435-3637-3839-616263646566", ""},
 		{"binary", "uuid", CastExact, `"0123456789abcde"`, "", "16 bytes"},
+		{"binary", "uuid", CastExact, `"0123456789abcdefg"`, "", "16 bytes"},
 		{"json", "string", CastSafe, `"{\"a\": 1}"`, `"{\"a\": 1}"`, ""},
 		{"string", "json", CastExact, `" [1, 2]"`, `" [1, 2]"`, ""},
 		{"string", "json", CastExact, `"[1, 2"`, "", "is not the text of one JSON value"},
@@ -234,6 +235,8 @@ func TestCastsOfOneValue(t *testing.T) {
 		{"float64", "decimal(4,2)", CastExact, bits64("0.125"), "", "more than 2 digits after the point"},
 		{"float64", "decimal(4,2)", CastLossy, bits64("0.125"), "0.12", ""},
 		{"float64", "decimal(38,0)", CastExact, bits64("1152921504606846976"), "1152921504606846976", ""},
+		{"float64", "decimal(38,0)", CastExact, bits64("72057594037927952"), "72057594037927952", ""}, // in text 7.205759403792795e+16
+		{"float32", "decimal(38,0)", CastExact, "4d000001", "134217744", ""},                          // in text 1.3421774e+08
 		{"float32", "decimal(3,1)", CastExact, "3dcccccd", "0.1", ""},
 		{"decimal(20,0)", "float64", CastExact, "9007199254740993", "", "has more digits than a float64 can hold"},
 		{"decimal(4,2)", "float64", CastExact, "19.99", bits64("19.99"), ""},
@@ -367,6 +370,10 @@ func TestNestedCasts(t *testing.T) {
 			[]model{nil, []model{"1", `"x"`, "true"}, []model{"300", nil, nil}, nil, []model{"400", `"2"`, nil}},
 			[]model{nil, []model{nil, nil, "1"}, []model{nil, nil, nil}, nil, []model{nil, "2", nil}},
 			"1 b x; 2 a 300; 4 a 400; "},
+		{"list<struct<a:int32,b:int32>>", "list<struct<a:int8,b:int8>>", CastExact,
+			[]model{[]model{[]model{"1", "300"}}, nil, []model{[]model{"1", "2"}, []model{"400", "2"}}},
+			[]model{[]model{[]model{"1", nil}}, nil, []model{[]model{"1", "2"}, []model{nil, "2"}}},
+			"2 element.a 400; 0 element.b 300; "},
 		{"list<struct<a:list<int32>>>", "list<struct<a:list<int8>>>", CastExact,
 			[]model{nil, []model{nil, []model{nil}}, []model{[]model{[]model{"1", "300"}}, nil, []model{[]model{"400"}}}, []model{}, []model{[]model{[]model{}}, []model{[]model{nil, "500"}}}},
 			[]model{nil, []model{nil, []model{nil}}, []model{[]model{[]model{"1", nil}}, nil, []model{[]model{nil}}}, []model{}, []model{[]model{[]model{}}, []model{[]model{nil, nil}}}},

@@ -5,13 +5,13 @@ type run struct {
 	from, to int
 }
 
-// addRun appends a run that is not before the last one.
+// addRun appends a run that neither begins nor ends before the last one.
 func addRun(runs []run, r run) []run {
 	switch last := len(runs) - 1; {
 	case r.from >= r.to:
 		return runs
 	case last >= 0 && r.from <= runs[last].to:
-		runs[last].to = max(r.to, runs[last].to)
+		runs[last].to = r.to
 		return runs
 	}
 	return append(runs, r)

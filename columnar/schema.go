@@ -89,6 +89,10 @@ type Column struct {
 }
 
 // Cast is what may be done to a value so that it is one of another type.
+//
+// Between timestamp and timestamptz, and for days, the zone is UTC. A float is the decimal that equals it, or else the one that
+// its shortest text is, so that 0.1 is 0.1; a decimal is the float next to it, if that is cast back to the same decimal. -0 is the
+// integer 0. A text is what Parse makes of it. Values out of range, and NaN where there is none, are refused by every cast.
 type Cast uint8
 
 // The casts.

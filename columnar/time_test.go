@@ -254,7 +254,7 @@ func TestTimestampTZAgreesWithTimePackage(t *testing.T) {
 		}
 		local := time.UnixMicro(micros).In(time.FixedZone("", offset))
 		if local.Year() < 1 || local.Year() > 9999 {
-			t.Skip("its local year has no text")
+			return // which no text has
 		}
 		got, err := ParseTimestampTZ([]byte(local.Format(layout)))
 		if err != nil || got != micros {

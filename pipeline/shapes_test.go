@@ -24,6 +24,7 @@ type shape struct {
 	plan  func(p *pipeline.Plan)
 	rows  []string // of each destination
 	bad   []string // what is put aside; nil: nothing may be
+	empty bool     // there is a checkpoint without rows and one without a record
 }
 
 // records gives the records of an artifact, each as a line.
@@ -141,6 +142,14 @@ func compressed(t *testing.T, c format.Compression, text string) string {
 	return out.String()
 }
 
+// badLines are records put aside on so many lines.
+func badLines(format string, first, n int) (bad []string) {
+	for i := range n {
+		bad = append(bad, fmt.Sprintf(format, first+i))
+	}
+	return bad
+}
+
 // shapes are jobs in every kind of source and sink.
 func shapes(t *testing.T) map[string]*shape {
 	rows := sourceRows(sweepRows)
@@ -191,6 +200,19 @@ func shapes(t *testing.T) map[string]*shape {
 			},
 			rows: sourceRows(128)[128-sweepRows:],
 			bad:  []string{"/src/1.parquet:25 \n", "/src/1.parquet:26 \n", "/src/2.parquet:1 \n", "/src/2.parquet:2 \n"},
+		},
+		"checkpoints without rows": {
+			files: map[string]string{"1.csv": text(rows[:4]) + strings.Repeat("\n", 200) + strings.Join(rows[4:half], ""), "2.csv": header,
+				"3.csv": text(rows[half:half+3]) + strings.Repeat("x,bad\n", 30) + strings.Join(rows[half+3:], "")},
+			plan: func(p *pipeline.Plan) {
+				p.Columns = idName
+				p.Checkpoint.Bytes = 90
+				sinks(p, "parquet", "parquet", nil)
+				reject(p, 30)
+			},
+			rows:  rows,
+			bad:   badLines("/src/3.csv:%d x,bad\n", 5, 30),
+			empty: true,
 		},
 		"compressed csv": {
 			files: map[string]string{"1.csv.gz": compressed(t, format.Gzip, text(rows[:half])), "2.csv.gz": compressed(t, format.Gzip, text(rows[half:]))},
@@ -256,6 +278,19 @@ func newShaped(t *testing.T, seed uint64, s *shape) *world {
 	return w
 }
 
+// hasEmptyUnits fails unless the only run has a unit without rows, and one without rows and rejects.
+func (w *world) hasEmptyUnits(t *testing.T) {
+	t.Helper()
+	rejectsOnly, none := false, false
+	for _, u := range w.view(t).State.Units {
+		rejectsOnly = rejectsOnly || u.Rows == 0 && u.Rejected > 0 && len(u.Handles) == 1
+		none = none || u.Rows == 0 && u.Rejected == 0 && len(u.Handles) == 0
+	}
+	if !rejectsOnly || !none {
+		t.Fatal("there is no checkpoint without rows")
+	}
+}
+
 // TestCrashInEveryShape is TestCrashAtEveryOperation for the other formats, with one number of subtasks each.
 func TestCrashInEveryShape(t *testing.T) {
 	for name, s := range shapes(t) {
@@ -269,6 +304,9 @@ func TestCrashInEveryShape(t *testing.T) {
 					}
 				})
 				w.checkWhole(t, nil)
+				if s.empty {
+					w.hasEmptyUnits(t)
+				}
 				step := stride
 				if !*long {
 					step *= 3

@@ -239,7 +239,7 @@ func (w *world) type_(t *testing.T, e *pipeline.Engine, r pipeline.Result) {
 	case len(words) >= 3 && words[1] == "abandon":
 		e.Abandon(t.Context(), runstate.Token(words[2]), "a test")
 	case len(words) >= 4 && words[1] == "resolve":
-		for _, to := range []string{outA, outB} { // whichever has it outstanding
+		for _, to := range []string{outA, outB, outBad} { // whichever has it outstanding
 			e.Resolve(t.Context(), runstate.Token(words[2]), words[3], to, runstate.AsLost, "a test")
 		}
 	default:

@@ -1,7 +1,9 @@
 package pipeline_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -297,4 +299,56 @@ func TestRejectsDiscarded(t *testing.T) {
 	}
 	w.resume(t, pipeline.Done)
 	w.checkWhole(t, nil)
+}
+
+// TestRejectsGone: at every operation of a keyed run the process dies, its state is lost, and so are all rejects. The rows are
+// there once in every case; what is said of the rejects, once they were decided, is that they are lost.
+func TestRejectsGone(t *testing.T) {
+	t.Parallel()
+	start := rejecting(t)
+	all := start.atEveryOperation(func(e *pipeline.Engine) { start.expect(t, e.Run(t.Context(), start.plan(), "k", 0), pipeline.Done) })
+	lost, again := 0, 0
+	for k := 0; k < len(all); k += stride {
+		w := all[k]
+		w.mem.ProcessDeath(false)
+		wipe(w.mem.Outside(), state)
+		w.clear(t, outBad)
+		e, _ := w.process()
+		r := e.Run(t.Context(), w.plan(), "k", 0)
+		switch pipeline.WorstOf(r) {
+		case pipeline.Done:
+			again++
+		case pipeline.Person:
+			for lost++; len(r) > 0 && strings.Contains(r[0].Next, " resolve "); r = e.Resume(t.Context(), nil, pipeline.Carry{}) {
+				w.type_(t, e, r[0])
+			}
+		default:
+			t.Fatalf("at operation %d: %s\n%s", k+1, show(r), w.tree())
+		}
+		for _, dir := range []string{outA, outB} {
+			if err := w.whole(dir, w.shape.rows); err != nil {
+				t.Fatalf("at operation %d: %v\n%s\n%s", k+1, err, show(r), w.tree())
+			}
+		}
+	}
+	if lost == 0 || again == 0 {
+		t.Fatalf("lost %d times, %d times not", lost, again)
+	}
+}
+
+// clear removes what a destination holds, but for its id.
+func (w *world) clear(t *testing.T, dir string) {
+	t.Helper()
+	for _, in := range []string{dir, path.Join(dir, stage.Hidden)} {
+		names, err := w.mem.Outside().List(in)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // its folder is made when it is first needed
+		}
+		must(t, err)
+		for _, name := range names {
+			if name != stage.Hidden && name != "id" {
+				wipe(w.mem.Outside(), path.Join(in, name))
+			}
+		}
+	}
 }

@@ -156,6 +156,7 @@ func TestRefusedFiles(t *testing.T) {
 		"two dictionaries":           {oneColumn(1, required, pqformat.Uncompressed, dictPage(1, int32s(1)), dictPage(1, int32s(1)), one), "has two dictionaries"},
 		"a dictionary that ends":     {oneColumn(1, required, pqformat.Uncompressed, dictPage(2, int32s(1)), one), "the page ends before its values do"},
 		"a dictionary of indexes":    {oneColumn(1, required, pqformat.Uncompressed, dictPage(1, int32s(1)).claims(func(h *pqformat.PageHeader) { h.DictionaryPageHeader.V.Encoding = pqformat.RLEDictionary }), one), "a dictionary is not coded by RLE_DICTIONARY"},
+		"a dictionary of too many":   {oneColumn(1, required, pqformat.Uncompressed, dictPage(maxDictionary+1, int32s(1)), one), "column v: a dictionary has more than 16777216 values; write the file"},
 		"not in the dictionary":      {oneColumn(1, required, pqformat.Uncompressed, dictPage(1, int32s(1)), page1(1, pqformat.RLEDictionary, nil, nil, append([]byte{8}, runs(1)...))), "not in the dictionary"},
 		"indexes of 33 bits":         {oneColumn(1, required, pqformat.Uncompressed, dictPage(1, int32s(1)), page1(1, pqformat.RLEDictionary, nil, nil, []byte{33, 2, 0, 0, 0, 0, 0})), "indexes have 33 bits"},
 		"a page too many":            {oneColumn(1, required, pqformat.Uncompressed, page1(2, pqformat.Plain, nil, nil, int32s(1, 2))), "row group 0 has 2 values"},

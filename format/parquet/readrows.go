@@ -85,7 +85,7 @@ func (r *tableReader) source(c columnar.Column) (s columnSource, err error) {
 		return s, err
 	}
 	if n.typ.Kind == 0 {
-		return s, &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: r.file.unreadable(n), Advice: "leave it out"}
+		return s, &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: r.file.unreadable(n), Advice: "declare the other columns, to leave it out"}
 	}
 	s.node = n.as(c.Type)
 	if s.caster, err = columnar.NewCaster(s.node.column(), c); err != nil {

@@ -222,11 +222,11 @@ func TestUnreadable(t *testing.T) {
 	}
 	table := tableOf(t, nil, (&crafted{schema: schema, groups: []craftedGroup{{rows: 1, chunks: chunks}}}).file())
 	for name, want := range map[string]string{
-		"interval": "column interval: is of a type that cannot be read: FIXED_LEN_BYTE_ARRAY of converted type 21; leave it out",
-		"variant":  "column variant: is of a type that cannot be read: VARIANT; leave it out",
-		"twice":    "column twice: has fields of the same name; leave it out",
-		"nothing":  "column nothing: is of a type that cannot be read: a group without fields; leave it out",
-		"list":     "column list: is of a type that cannot be read: FIXED_LEN_BYTE_ARRAY of converted type 5; leave it out",
+		"interval": "column interval: is of a type that cannot be read: FIXED_LEN_BYTE_ARRAY of converted type 21; declare the other columns, to leave it out",
+		"variant":  "column variant: is of a type that cannot be read: VARIANT; declare the other columns, to leave it out",
+		"twice":    "column twice: has fields of the same name; declare the other columns, to leave it out",
+		"nothing":  "column nothing: is of a type that cannot be read: a group without fields; declare the other columns, to leave it out",
+		"list":     "column list: is of a type that cannot be read: FIXED_LEN_BYTE_ARRAY of converted type 5; declare the other columns, to leave it out",
 	} {
 		schema := &columnar.Schema{Columns: []columnar.Column{{Name: name, Type: columnar.Type{Kind: columnar.Binary}}}}
 		if _, err := table.NewReader(format.Reading{Schema: schema}, 0, 0); err == nil || err.Error() != want {

@@ -45,6 +45,8 @@ const (
 	// maxRowEntries and maxRowBytes are how many entries, and how many bytes of text, one row of a leaf can have.
 	maxRowEntries = 1 << 24
 	maxRowBytes   = 512 << 20
+	// maxDictionary is how many values a dictionary can have: it is in memory as a whole. Writers end one at about a MiB.
+	maxDictionary = 1 << 24
 )
 
 func newStream(n *node, file *source, codecs *codecs, window int, lossy bool) *stream {
@@ -238,6 +240,10 @@ func (s *stream) readDictionary(h *pqformat.PageHeader) error {
 	}
 	if v.Encoding != pqformat.Plain && v.Encoding != plainDictionary {
 		return fmt.Errorf("a dictionary is not coded by %s", v.Encoding)
+	}
+	if v.NumValues > maxDictionary {
+		return &format.DataError{Offset: s.chunk.page, Column: s.node.path, Reason: fmt.Sprintf("a dictionary has more than %d values", maxDictionary),
+			Advice: "write the file with smaller dictionaries"}
 	}
 	body, err := s.chunk.read(h)
 	if err == nil {

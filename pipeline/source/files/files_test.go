@@ -18,6 +18,7 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/csv"
 	"github.com/clinkctl/clinkctl/format/lines"
+	"github.com/clinkctl/clinkctl/format/parquet"
 	"github.com/clinkctl/clinkctl/pipeline"
 	"github.com/clinkctl/clinkctl/pipeline/source/files"
 	"github.com/clinkctl/clinkctl/runstate"
@@ -57,7 +58,7 @@ type small struct {
 func (r small) Read(p []byte) (int, error) { return r.ReadCloser.Read(p[:min(len(p), r.n)]) }
 
 func formats(name string, options map[string]any) (format.Format, error) {
-	for _, k := range []format.Kind{csv.Kind(), lines.Kind()} {
+	for _, k := range []format.Kind{csv.Kind(), lines.Kind(), parquet.Kind()} {
 		if k.Name == name {
 			return k.New(options)
 		}
@@ -279,7 +280,7 @@ func TestFindRefuses(t *testing.T) {
 	if _, _, err := s.Find(t.Context(), p); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	for _, bad := range []pipeline.Plan{plan("parquet", 1, 0), plan("csv", 1, 0, runstate.Column{Name: "a", Type: "colour"})} {
+	for _, bad := range []pipeline.Plan{plan("xml", 1, 0), plan("csv", 1, 0, runstate.Column{Name: "a", Type: "colour"})} {
 		_, _, err := s.Find(t.Context(), bad)
 		if pipeline.CodeOf(err) != pipeline.Usage {
 			t.Fatal(err)

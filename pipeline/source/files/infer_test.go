@@ -3,6 +3,7 @@ package files_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -46,5 +47,19 @@ func TestInferSample(t *testing.T) {
 		if got, err := inferred(t, texts, p); err != nil || got != want {
 			t.Errorf("%d rows: %s, %v, want %s", rows, got, err, want)
 		}
+	}
+}
+
+// TestInferUnreadable: a column of a Parquet file that no type can hold is named, and so is its type. The file is pyarrow's:
+// pq.write_table(pa.table({'id': [1, 2], 'd': pa.array([Decimal('1.5'), None], pa.decimal256(40, 2))}), 'decimal40.parquet').
+func TestInferUnreadable(t *testing.T) {
+	text, err := os.ReadFile("testdata/decimal40.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = inferred(t, map[string]string{"1.parquet": string(text)}, plan("parquet", 1, 0))
+	const want = "/1.parquet: column d: is of a type that cannot be read: FIXED_LEN_BYTE_ARRAY DECIMAL(40,2); declare the other columns, to leave it out"
+	if _, ok := errors.AsType[*format.DataError](err); !ok || !strings.HasSuffix(err.Error(), want) {
+		t.Error(err)
 	}
 }

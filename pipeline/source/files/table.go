@@ -110,13 +110,11 @@ func (t table) infer(ctx context.Context) (_ []columnar.Column, err error) {
 	}
 	defer func() { err = errors.Join(err, closer.Close()) }()
 	columns := opened.Columns()
-	for _, c := range columns {
-		if c.Type.Kind == 0 {
-			return nil, &format.DataError{File: f.Path, Offset: format.Unplaced, Column: c.Name, Reason: "has a type that cannot be read",
-				Advice: "declare the other columns, to leave it out"}
-		}
+	reader, err := opened.NewReader(format.Reading{Schema: &columnar.Schema{Columns: columns}}, 0, 0)
+	if err != nil { // one of a type that cannot be read
+		return nil, t.inFile(f.Path, err)
 	}
-	return columns, nil
+	return columns, reader.Close()
 }
 
 // digest reads a range again.

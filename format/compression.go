@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -66,12 +67,13 @@ const maxWindow = 128 << 20
 // NewReader reads what was compressed. Data that is damaged or ends early is a *DataError; an error of r is not. c is not
 // ByName. Memory does not depend on the size of the data.
 func (c Compression) NewReader(r io.Reader) (io.ReadCloser, error) {
+	if c == Uncompressed {
+		return io.NopCloser(r), nil
+	}
 	source := &sourceReader{r: bufio.NewReaderSize(r, 256<<10)}
 	d := &decompressor{source: source, as: c}
 	var err error
 	switch c {
-	case Uncompressed:
-		return io.NopCloser(r), nil
 	case Bzip2:
 		d.r = bzip2.NewReader(source)
 	case Zstd:
@@ -170,16 +172,52 @@ func (d *decompressor) Close() error {
 	return nil
 }
 
-// NewWriter compresses what is written to it. Equal data is compressed to equal bytes. Whoever writes closes it, which does not
+// zstdWindow is how far back a zstd frame that is written refers, in bytes: as far as one of the zstd command's default level.
+const zstdWindow = 2 << 20
+
+// compressors are those that were closed. One takes megabytes: each artifact's own would be garbage faster than it is collected.
+var compressors = map[Compression]*sync.Pool{
+	Gzip: {New: func() any { return gzip.NewWriter(nil) }},
+	Zstd: {New: func() any {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true),
+			zstd.WithWindowSize(zstdWindow))
+		if err != nil {
+			panic(err) // an option that cannot be
+		}
+		return z
+	}},
+}
+
+// compressor is a gzip.Writer or a zstd.Encoder.
+type compressor interface {
+	io.WriteCloser
+	Reset(io.Writer)
+}
+
+// NewWriter compresses what is written to it. Equal data is compressed to equal bytes. Whoever writes closes it, once, which does not
 // close w.
 func (c Compression) NewWriter(w io.Writer) (io.WriteCloser, error) {
-	switch c {
-	case Gzip:
-		return gzip.NewWriter(w), nil
-	case Zstd:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+	pool := compressors[c]
+	if pool == nil {
+		return nil, fmt.Errorf("compression %q cannot be written", c)
 	}
-	return nil, fmt.Errorf("compression %q cannot be written", c)
+	z := pool.Get().(compressor)
+	z.Reset(w)
+	return &pooledWriter{z, pool}, nil
+}
+
+// pooledWriter gives its compressor back when it is closed. One that nobody closes is garbage.
+type pooledWriter struct {
+	compressor
+	pool *sync.Pool
+}
+
+func (p *pooledWriter) Close() error {
+	err := p.compressor.Close()
+	p.Reset(nil) // lets the file go
+	p.pool.Put(p.compressor)
+	p.compressor = nil
+	return err
 }
 
 // Compressed gives an encoder that writes compressed what open's encoder writes. open is called once, at once.

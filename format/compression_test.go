@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,6 +85,34 @@ func TestEqualDataIsCompressedEqually(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCompressorsForget: what was compressed before, by the same compressor, makes no difference.
+func TestCompressorsForget(t *testing.T) {
+	var texts [][]byte
+	for n := range uint64(4) {
+		random := rand.New(rand.NewPCG(n%2, 1))
+		var text []byte
+		for len(text) < 3<<20 { // more than zstd's window
+			text = strconv.AppendUint(append(text, ",some text "...), random.Uint64N(5000), 10)
+		}
+		texts = append(texts, append(text, byte(n)))
+	}
+	for _, c := range []format.Compression{format.Gzip, format.Zstd} {
+		var first [][]byte
+		for _, text := range texts {
+			runtime.GC() // the compressors that were closed are lost in two collections
+			runtime.GC()
+			first = append(first, compress(t, c, text, 100_000))
+		}
+		for range 3 {
+			for i, text := range texts {
+				if !bytes.Equal(compress(t, c, text, 100_000), first[i]) {
+					t.Fatalf("%s: text %d is compressed otherwise", c, i)
+				}
+			}
+		}
+	}
 }
 
 // TestDamagedCompression: a file that is cut or changed anywhere is a data error, or reads the same.

@@ -112,10 +112,22 @@ func (s *settings) readSets(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// scalar reads a value as YAML does; what YAML cannot read is a text.
+// scalar reads a value as YAML does, if the whole of it is a plain or quoted scalar, or a list or mapping in brackets. Anything else
+// is a text: | and # too.
 func scalar(text string) any {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
+		return text
+	}
+	n, quoted := doc.Content[0], yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle
+	switch {
+	case n.Kind == yaml.ScalarNode && (n.Style&quoted != 0 || n.Style == 0 && n.Value == text):
+	case n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0:
+	default:
+		return text
+	}
 	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil || v == nil {
+	if err := n.Decode(&v); err != nil || v == nil {
 		return text
 	}
 	return v

@@ -213,6 +213,9 @@ func (d *dialect) checkExtra(h header, schema *columnar.Schema, fields []int) er
 
 func (d *dialect) adviseOn(h header, name string) string {
 	missing := "; " + advise(`missing: "null"`)
+	if i := strings.IndexAny(h.names[0], ";\t|,"); i >= 0 && len(h.names) == 1 {
+		return fmt.Sprintf("the header has one name, %q: if another character is between its fields, csv: {delimiter: %q}", h.names[0], h.names[0][i:i+1])
+	}
 	if near := format.Nearest(name, h.names); near != "" {
 		if strings.EqualFold(near, name) {
 			return fmt.Sprintf("there is %s: csv: {case: ignore} compares names without their case", near)

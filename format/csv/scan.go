@@ -210,7 +210,7 @@ func (d *dialect) fault(b []byte, f field, how outcome, start, at int) *format.D
 	case bareReturn:
 		e.Reason, e.Advice = "a carriage return that is not part of a line end", "quote the field, or end the file's lines with LF or CRLF"
 	case afterQuote:
-		e.Reason, e.Advice = "has text after its closing quote", whole+"; or an earlier quote is unmatched; "+advise("bare_quotes: keep")
+		e.Reason, e.Advice = "has text after its closing quote", whole+"; or an earlier quote is unmatched; "+d.adviseQuotes(b, f)
 		if bytes.IndexByte(b[f.open:min(at, len(b))], '\n') >= 0 { // most likely it was never meant to be closed there
 			return d.unmatched(b, f, start)
 		}
@@ -221,12 +221,23 @@ func (d *dialect) fault(b []byte, f field, how outcome, start, at int) *format.D
 	return e
 }
 
+// adviseQuotes names the option that would accept a quoted field with text after its closing quote, on its line.
+func (d *dialect) adviseQuotes(b []byte, f field) string {
+	keep := *d
+	keep.bareQuotes = true
+	kept, _, how := keep.scanQuotedSlow(b, f.open)
+	if how < cutOff && bytes.IndexByte(b[f.open:kept.to], '\n') < 0 {
+		return advise("bare_quotes: keep")
+	}
+	return advise("quote: none")
+}
+
 // unmatched makes the error of a quote that opens a field which does not end as a field must.
 func (d *dialect) unmatched(b []byte, f field, start int) *format.DataError {
 	line, _, _ := bytes.Cut(b[f.open:min(f.open+200, len(b))], lineFeed)
 	return &format.DataError{Offset: int64(f.open), Start: int64(start), Value: string(line),
 		Reason: "begins with a quote that opens a field which does not end as a field must",
-		Advice: "double the quotes in quoted fields; where quotes are only text: csv: {quote: none}, or {bare_quotes: keep}"}
+		Advice: "double the quotes in quoted fields; where quotes are only text: csv: {quote: none}"}
 }
 
 // tooLong makes the error of a field beyond the cap.

@@ -88,6 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"NUL", "a:string b:string", "a,b\n1,x\x00y\n", 7, 4, "b", "x\x00y", "NUL byte"},
 		{"missing", "a:string b:string", "a,B\n1,x\n", 0, 0, "b", "", "is not in the header"},
 		{"missing, several", "a:string b:string c:string d:string", "\xef\xbb\xbfa\n1\n", 3, 3, "b", "", "is not in the header, nor are c, d"},
+		{"another delimiter", "a:string b:string", "a\tb\n1\t2\n", 0, 0, "a", "", "is not in the header, nor are b"},
 		{"twice", "a:string", "x,a,a\n1,2,3\n", 0, 0, "a", "", "is twice in the header"},
 		{"no header", "a:string", "", 0, 0, "", "", "no header line"},
 		{"only blank lines", "a:string", "\n\r\n", 3, 3, "", "", "no header line"},

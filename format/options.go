@@ -23,9 +23,15 @@ func ReadOptions(format string, given map[string]any) *Options {
 	return &Options{format: format, given: given}
 }
 
+func (o *Options) know(name string) {
+	if !slices.Contains(o.known, name) {
+		o.known = append(o.known, name)
+	}
+}
+
 // String gives the value of a text option, or what it is when it is not given.
 func (o *Options) String(name, absent string) string {
-	o.known = append(o.known, name)
+	o.know(name)
 	v, ok := o.given[name]
 	if !ok {
 		return absent
@@ -50,7 +56,7 @@ func (o *Options) Choice(name string, values ...string) string {
 
 // Bool gives a yes or no, false when it is not given. Flags say it as text.
 func (o *Options) Bool(name string) bool {
-	o.known = append(o.known, name)
+	o.know(name)
 	switch v := o.given[name].(type) {
 	case nil:
 		return false
@@ -76,7 +82,7 @@ func (o *Options) Size(name string, absent, least, most int64) int64 {
 }
 
 func (o *Options) number(name string, absent, least, most int64, what string, parse func(string) (int64, error)) int64 {
-	o.known = append(o.known, name)
+	o.know(name)
 	v, ok := o.given[name]
 	if !ok {
 		return absent
@@ -109,7 +115,7 @@ func parseSize(s string) (int64, error) {
 
 // Texts gives the texts of an option that is a text or a list of them, nil when it is not given.
 func (o *Options) Texts(name string) []string {
-	o.known = append(o.known, name)
+	o.know(name)
 	v, ok := o.given[name]
 	if !ok {
 		return nil
@@ -132,7 +138,7 @@ func (o *Options) Texts(name string) []string {
 
 // Given tells whether an option is given, and of what Go type it is there.
 func (o *Options) Given(name string) (any, bool) {
-	o.known = append(o.known, name)
+	o.know(name)
 	v, ok := o.given[name]
 	return v, ok
 }

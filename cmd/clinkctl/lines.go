@@ -75,7 +75,7 @@ func (l *lineReader) walk(path string, n *yaml.Node) {
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
 			at := path + "." + strconv.Itoa(i)
-			l.places[at] = job.Place{Name: l.file, Line: c.Line}
+			l.places[at] = job.Place{Name: l.file, Line: c.Line, Text: written(c)}
 			l.walk(at, c)
 		}
 	}
@@ -94,6 +94,17 @@ func (l *lineReader) key(path string, key, value *yaml.Node) {
 		l.problem(key.Line, at, "is given twice; the first one is in line %d", first.Line)
 		return
 	}
-	l.places[at] = job.Place{Name: l.file, Line: key.Line}
+	l.places[at] = job.Place{Name: l.file, Line: key.Line, Text: written(value)}
 	l.walk(at, value)
+}
+
+// written gives the text of a scalar.
+func written(n *yaml.Node) string {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
 }

@@ -39,7 +39,7 @@ func readSettings(name string, flags *pflag.FlagSet, options []option) (*setting
 			return nil, err
 		}
 	}
-	s.values = s.viper.AllSettings()
+	s.values = nullKeys(s.viper.AllSettings()).(map[string]any)
 	for _, o := range options {
 		if o.path == "" {
 			delete(s.values, o.key())
@@ -90,6 +90,25 @@ func (s *settings) place(o option, name string) {
 	}
 }
 
+// nullKeys gives the key "" in mappings, which is YAML's null, the name of the option that is called so.
+func nullKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if null, ok := v[""]; ok {
+			delete(v, "")
+			v["null"] = null
+		}
+		for _, x := range v {
+			nullKeys(x)
+		}
+	case []any:
+		for _, x := range v {
+			nullKeys(x)
+		}
+	}
+	return v
+}
+
 // readSets lays what --set says over everything.
 func (s *settings) readSets(flags *pflag.FlagSet) error {
 	if flags.Lookup("set") == nil {
@@ -107,7 +126,7 @@ func (s *settings) readSets(flags *pflag.FlagSet) error {
 		if err := s.set(path, scalar(text)); err != nil {
 			return usage("--set %s: %w", set, err)
 		}
-		s.places[path] = job.Place{Name: "--set " + path}
+		s.places[path] = job.Place{Name: "--set " + path, Text: text}
 	}
 	return nil
 }

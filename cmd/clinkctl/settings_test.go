@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
-
-	"github.com/clinkctl/clinkctl/pipeline/job"
 )
 
 // TestOptionsAreOneTable checks that flags and variables follow from the keys, and that none is there twice.
@@ -89,7 +87,7 @@ func TestLines(t *testing.T) {
 	}
 	for path, line := range map[string]int{"name": 1, "source": 2, "source.path": 3, "source.columns": 4, "source.columns.0": 5,
 		"source.columns.0.name": 5, "source.columns.1.type": 7} {
-		if got := places[path]; got != (job.Place{Name: "j.yaml", Line: line}) {
+		if got := places[path]; got.Name != "j.yaml" || got.Line != line {
 			t.Errorf("%s is at %v and not in line %d", path, got, line)
 		}
 	}

@@ -31,7 +31,8 @@ type Env struct {
 // Place is where a setting was given: a line of a file, or a flag. The zero Place is unknown.
 type Place struct {
 	Name string
-	Line int // 0: unknown, or no file
+	Line int    // 0: unknown, or no file
+	Text string // of a scalar, as it is written: 007 is another text than the number that YAML takes it for
 }
 
 func (p Place) String() string {

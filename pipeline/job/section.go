@@ -70,9 +70,10 @@ func (s *section) text(name, absent string) string {
 			return absent
 		}
 		return v
-	case int, int64, uint64:
-		return fmt.Sprint(v)
 	default:
+		if written := s.d.where(s.at(name)).Text; written != "" {
+			return written
+		}
 		s.problem(name, "is %s, and must be a text", kindOf(v))
 		return absent
 	}

@@ -175,54 +175,65 @@ func (d *decompressor) Close() error {
 // zstdWindow is how far back a zstd frame that is written refers, in bytes: as far as one of the zstd command's default level.
 const zstdWindow = 2 << 20
 
-// compressors are those that were closed. One takes megabytes: each artifact's own would be garbage faster than it is collected.
-var compressors = map[Compression]*sync.Pool{
-	Gzip: {New: func() any { return gzip.NewWriter(nil) }},
-	Zstd: {New: func() any {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true),
-			zstd.WithWindowSize(zstdWindow))
-		if err != nil {
-			panic(err) // an option that cannot be
-		}
-		return z
-	}},
+// Compressor compresses files, one after another or several at once, and keeps what one file took for the next: it is megabytes, and
+// each file's own would be garbage faster than it is collected.
+type Compressor struct {
+	Compression
+	pool *sync.Pool // of resetter; nil: it cannot be written
 }
 
-// compressor is a gzip.Writer or a zstd.Encoder.
-type compressor interface {
+// resetter is a gzip.Writer or a zstd.Encoder.
+type resetter interface {
 	io.WriteCloser
 	Reset(io.Writer)
 }
 
+// NewCompressor makes the Compressor of a compression.
+func NewCompressor(c Compression) Compressor {
+	switch c {
+	case Gzip:
+		return Compressor{c, &sync.Pool{New: func() any { return gzip.NewWriter(nil) }}}
+	case Zstd:
+		return Compressor{c, &sync.Pool{New: func() any {
+			z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true),
+				zstd.WithWindowSize(zstdWindow))
+			if err != nil {
+				panic(err) // of options that cannot be
+			}
+			return z
+		}}}
+	}
+	return Compressor{c, nil}
+}
+
 // NewWriter compresses what is written to it. Equal data is compressed to equal bytes. Whoever writes closes it, once, which does not
 // close w.
-func (c Compression) NewWriter(w io.Writer) (io.WriteCloser, error) {
-	pool := compressors[c]
-	if pool == nil {
-		return nil, fmt.Errorf("compression %q cannot be written", c)
+func (c Compressor) NewWriter(w io.Writer) (io.WriteCloser, error) {
+	if c.pool == nil {
+		return nil, fmt.Errorf("compression %q cannot be written", c.Compression)
 	}
-	z := pool.Get().(compressor)
+	z := c.pool.Get().(resetter)
 	z.Reset(w)
-	return &pooledWriter{z, pool}, nil
+	return &pooledWriter{z, c.pool}, nil
 }
 
 // pooledWriter gives its compressor back when it is closed. One that nobody closes is garbage.
 type pooledWriter struct {
-	compressor
+	resetter
 	pool *sync.Pool
 }
 
 func (p *pooledWriter) Close() error {
-	err := p.compressor.Close()
+	err := p.resetter.Close()
 	p.Reset(nil) // lets the file go
-	p.pool.Put(p.compressor)
-	p.compressor = nil
+	p.pool.Put(p.resetter)
+	p.resetter = nil
 	return err
 }
 
 // Compressed gives an encoder that writes compressed what open's encoder writes. open is called once, at once.
-func Compressed(c Compression, w io.Writer, open func(io.Writer) (Encoder, error)) (Encoder, error) {
-	if c == Uncompressed || c == ByName || c == "" {
+func Compressed(c Compressor, w io.Writer, open func(io.Writer) (Encoder, error)) (Encoder, error) {
+	if c.Compression == Uncompressed || c.Compression == ByName || c.Compression == "" {
 		return open(w)
 	}
 	z, err := c.NewWriter(w)
@@ -256,7 +267,7 @@ func (c compressed) Close() error {
 	return c.z.Close()
 }
 
-// ReadCompression reads the option of that name of a format of text. auto, for a file to be written, is none.
-func ReadCompression(o *Options) Compression {
-	return Compression(o.Choice("compression", string(ByName), string(Uncompressed), string(Gzip), string(Zstd), string(Bzip2)))
+// ReadCompression reads the option compression of a format of text. auto, for a file to be written, is none.
+func ReadCompression(o *Options) Compressor {
+	return NewCompressor(Compression(o.Choice("compression", string(ByName), string(Uncompressed), string(Gzip), string(Zstd), string(Bzip2))))
 }

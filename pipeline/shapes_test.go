@@ -132,7 +132,7 @@ func parquetOf(t *testing.T, from, to, group int) string {
 func compressed(t *testing.T, c format.Compression, text string) string {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := c.NewWriter(&out)
+	w, err := format.NewCompressor(c).NewWriter(&out)
 	if err == nil {
 		_, err = io.WriteString(w, text)
 	}

@@ -32,7 +32,7 @@ func Kind() format.Kind {
 // Format is the format in one dialect. It is a format.Text, a format.Inferrer and a format.Writer.
 type Format struct {
 	splitter
-	compression format.Compression
+	compression format.Compressor
 }
 
 // New makes the format from its options.
@@ -50,7 +50,7 @@ func (*Format) Name() string { return "csv" }
 func (f *Format) Ext() string { return f.compression.Ext("csv") }
 
 // Compression is the option of that name.
-func (f *Format) Compression() format.Compression { return f.compression }
+func (f *Format) Compression() format.Compression { return f.compression.Compression }
 
 // Careful gives the format with records that are found field by field: a quote that stands where none may does not open a field.
 func (f *Format) Careful() format.Text {

@@ -25,7 +25,7 @@ func Kind() format.Kind {
 // Format is the format with its options. It is a format.Text and a format.Writer.
 type Format struct {
 	format.ByLine
-	compression format.Compression
+	compression format.Compressor
 }
 
 // Name is "lines".
@@ -35,7 +35,7 @@ func (Format) Name() string { return "lines" }
 func (f Format) Ext() string { return f.compression.Ext("txt") }
 
 // Compression is the option of that name.
-func (f Format) Compression() format.Compression { return f.compression }
+func (f Format) Compression() format.Compression { return f.compression.Compression }
 
 // Head is nothing: the first line is a record, too.
 func (Format) Head([]byte, bool) (int, error) { return 0, nil }

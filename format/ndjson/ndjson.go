@@ -48,7 +48,7 @@ func Kind() format.Kind {
 // Format is the format. It is a format.Text and a format.Writer.
 type Format struct {
 	format.ByLine
-	compression format.Compression
+	compression format.Compressor
 	nonFinite   format.NonFinite
 	policy      jsontext.Policy
 	limit       int // how many bytes a line can have, its line feed aside
@@ -74,7 +74,7 @@ func (Format) Name() string { return "ndjson" }
 func (f Format) Ext() string { return f.compression.Ext("ndjson") }
 
 // Compression is the option of that name.
-func (f Format) Compression() format.Compression { return f.compression }
+func (f Format) Compression() format.Compression { return f.compression.Compression }
 
 // blank tells whether a line is no record.
 func blank(line []byte) bool {

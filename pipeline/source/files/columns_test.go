@@ -51,7 +51,7 @@ func gz(t *testing.T, text string) string {
 	var out bytes.Buffer
 	half := len(text) / 2
 	for _, part := range []string{text[:half], text[half:]} { // two members
-		w, err := format.Gzip.NewWriter(&out)
+		w, err := format.NewCompressor(format.Gzip).NewWriter(&out)
 		if err == nil {
 			_, err = io.WriteString(w, part)
 		}

@@ -192,7 +192,7 @@ func (d *dialect) checkAbsent(h header, schema *columnar.Schema, absent []int) e
 	case len(missing) == 0:
 		return nil
 	case len(h.names) == 0:
-		return h.refuse("", "the file has no header line", "")
+		return h.refuse("", "the file has no header line", "is it whole? If it is, leave it out")
 	}
 	reason := "is not in the header"
 	if len(missing) > 1 {

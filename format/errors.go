@@ -17,6 +17,7 @@ type DataError struct {
 	Record int64  // line on which the spot's record begins; 0 until counted, or where it is Line
 	Start  int64  // offset of that record
 	Column string // name, "" where no single column is to blame
+	Field  int    // of the record, from 1, where the column's name is not known
 	Value  string // the value refused, whole: Error cuts it
 	Reason string // what is wrong: "is not an int64"
 	Advice string // what to do, "" if nothing helps but mending the data
@@ -55,6 +56,9 @@ func (e *DataError) Error() string {
 	if e.Column != "" {
 		colon(&b)
 		fmt.Fprintf(&b, "column %s", e.Column)
+	} else if e.Field > 0 {
+		colon(&b)
+		fmt.Fprintf(&b, "field %d", e.Field)
 	}
 	colon(&b)
 	if e.Value != "" {

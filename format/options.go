@@ -23,6 +23,14 @@ func ReadOptions(format string, given map[string]any) *Options {
 	return &Options{format: format, given: given}
 }
 
+// given shows a value that was given. That of no type is what YAML takes null, NULL and ~ for.
+func given(v any) string {
+	if v == nil {
+		return "null"
+	}
+	return fmt.Sprint(v)
+}
+
 func (o *Options) know(name string) {
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)
@@ -38,7 +46,7 @@ func (o *Options) String(name, absent string) string {
 	}
 	s, ok := v.(string)
 	if !ok {
-		o.Refuse(name, fmt.Sprintf("is %v, and must be a text: write it in quotes", v))
+		o.Refuse(name, fmt.Sprintf("is %s, and must be a text: write it in quotes", given(v)))
 		return absent
 	}
 	return s
@@ -128,7 +136,7 @@ func (o *Options) Texts(name string) []string {
 	for _, x := range list {
 		s, ok := x.(string)
 		if !ok {
-			o.Refuse(name, fmt.Sprintf("has %v, and must be a text or a list of texts: write it in quotes", x))
+			o.Refuse(name, fmt.Sprintf("has %s, and must be a text or a list of texts: write it in quotes", given(x)))
 			return nil
 		}
 		texts = append(texts, s)

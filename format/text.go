@@ -55,6 +55,7 @@ func (s ByLine) Rows(b []byte, max int) (end, rows int) {
 
 // notText are beginnings of files that are no UTF-8 text.
 var notText = []struct{ mark, name, advice string }{
+	{"\xff\xfe\x00\x00", "UTF-32LE", adviceUTF32}, {"\x00\x00\xfe\xff", "UTF-32BE", adviceUTF32},
 	{"\xff\xfe", "UTF-16LE", adviceUTF16}, {"\xfe\xff", "UTF-16BE", adviceUTF16},
 	{"\x1f\x8b", "gzip", adviceCompressed}, {"\x28\xb5\x2f\xfd", "zstd", adviceCompressed}, {"BZh91AY&SY", "bzip2", adviceCompressed},
 	{"PK\x03\x04", "a zip archive, such as a spreadsheet", "extract it, or export the sheet as CSV"},
@@ -63,6 +64,7 @@ var notText = []struct{ mark, name, advice string }{
 
 const (
 	adviceUTF16      = "convert it, such as with iconv -f UTF-16 -t UTF-8"
+	adviceUTF32      = "convert it, such as with iconv -f UTF-32 -t UTF-8"
 	adviceCompressed = "give the file its extension, or say so with the format's option compression"
 )
 
@@ -74,6 +76,15 @@ func RefuseNoText(start []byte) error {
 		}
 	}
 	return nil
+}
+
+// AdviceNUL is the advice for a text that has NUL bytes, and no byte order mark: in letters of ASCII they come first or second.
+func AdviceNUL(start []byte) string {
+	order := "LE"
+	if i := bytes.IndexByte(start, 0); i >= 0 && i%2 == 0 {
+		order = "BE"
+	}
+	return "if the file is UTF-16, convert it to UTF-8, such as with iconv -f UTF-16" + order + " -t UTF-8"
 }
 
 // AdviceUTF8 is the advice for a text that is not UTF-8.

@@ -132,7 +132,7 @@ func TestDataErrorReads(t *testing.T) {
 }
 
 func TestUTF16IsRefused(t *testing.T) {
-	for start, name := range map[string]string{"\xff\xfea\x00": "UTF-16LE", "\xfe\xff\x00a": "UTF-16BE"} {
+	for start, name := range map[string]string{"\xff\xfea\x00": "UTF-16LE", "\xfe\xff\x00a": "UTF-16BE", "\xff\xfe\x00\x00a\x00\x00\x00": "UTF-32LE", "\x00\x00\xfe\xff\x00\x00\x00a": "UTF-32BE"} {
 		var e *format.DataError
 		if err := format.RefuseNoText([]byte(start)); !errors.As(err, &e) || !strings.Contains(e.Error(), name) {
 			t.Errorf("%q: %v", start, err)

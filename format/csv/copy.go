@@ -57,19 +57,27 @@ func (c copying) check(b []byte, start int) (int, *format.DataError) {
 			return start + line + 1, nil
 		}
 	}
-	for i := start; ; {
+	for i, k := start, 1; ; {
 		f, next, how := c.scan(b, i)
 		switch {
 		case how == delimited:
 			i = next
+			k++
 		case how == recordOver:
 			return next, nil
 		case how == bareReturn && c.quote != 0 && next+1 < len(b) && b[next+1] == c.quote && !c.bareQuotes:
-			return 0, c.fault(b, f, bareQuote, start, next+1)
+			return 0, c.faultIn(k, b, f, bareQuote, start, next+1)
 		case how == bareReturn:
 			i = next + 1 // it is copied as it is, and the field goes on
 		default:
-			return 0, c.fault(b, f, how, start, next)
+			return 0, c.faultIn(k, b, f, how, start, next)
 		}
 	}
+}
+
+// faultIn is fault for a field of a number.
+func (c copying) faultIn(number int, b []byte, f field, how outcome, start, at int) *format.DataError {
+	err := c.fault(b, f, how, start, at)
+	err.Field = number
+	return err
 }

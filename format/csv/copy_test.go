@@ -136,7 +136,7 @@ func TestHeadRefuses(t *testing.T) {
 	} {
 		_, err := f.Head([]byte(test.start), test.whole)
 		e := dataError(t, err)
-		if e.Offset != test.offset || e.Start != test.begin || !strings.Contains(e.Reason, test.reason) {
+		if e.Offset != test.offset || e.Start != test.begin || strings.HasPrefix(e.Reason, "(in the header)") != (e.Field > 0) || !strings.Contains(e.Reason, test.reason) {
 			t.Errorf("%.30q: offset %d, start %d, %v; want %d, %d, %s", test.start, e.Offset, e.Start, e, test.offset, test.begin, test.reason)
 		}
 	}

@@ -64,16 +64,38 @@ func (d *dialect) noRecord(b []byte, i int) int {
 	switch {
 	case i >= len(b):
 		return 0
-	case b[i] == '\n':
-		return i + 1
-	case b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n':
-		return i + 2
+	case d.blankLines == keepBlanks && isBlank(b, i):
+		return 0
+	case isBlank(b, i):
+		return i + bytes.IndexByte(b[i:], '\n') + 1
 	case d.comment != 0 && b[i] == d.comment:
 		if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
 			return i + n + 1
 		}
 	}
 	return 0
+}
+
+// lone gives the dialect of records of one field, in which a blank line may be one: unless an option says what it is, it is to be refused.
+func (s splitter) lone() (_ splitter, refuse bool) {
+	if s.blankLines != "" {
+		return s, false
+	}
+	lone := *s.dialect
+	lone.blankLines = keepBlanks
+	return splitter{&lone}, true
+}
+
+// isBlank tells whether the line that b[i] begins has nothing.
+func isBlank(b []byte, i int) bool {
+	return b[i] == '\n' || b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n'
+}
+
+// refuseBlank makes the error of a blank line that may be a record.
+func refuseBlank(start int, column string) *format.DataError {
+	return &format.DataError{Offset: int64(start), Start: int64(start), Column: column,
+		Reason: "a blank line, which in a file of one column may be a NULL, or nothing",
+		Advice: "csv: {blank_lines: keep} makes it a record, {blank_lines: skip} passes it"}
 }
 
 // skipBlank gives the beginning of the first record of b from i on, where a line begins.

@@ -23,6 +23,9 @@ func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
 	if d.layout, err = f.match(h, r.Schema); err != nil {
 		return nil, err
 	}
+	if len(d.fields) == 1 {
+		d.splitter, d.noBlank = d.lone()
+	}
 	policy := jsontext.Policy{Extra: f.extra, Binary: f.binary, Closed: r.Schema.Closed, Format: "csv", Options: []string{"extra", "invalid_utf8", "binary"}}
 	if f.replaceBad {
 		policy.InvalidUTF8 = jsontext.TextReplace
@@ -39,6 +42,8 @@ type decoder struct {
 	reject  func(format.Rejected) error
 	json    *jsontext.Decoder // of nested values
 	hasNUL  bool              // the chunk has
+	noBlank bool              // blank lines are refused
+	shown   []byte            // the beginning of the value at hand, as it stands in the file
 }
 
 func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
@@ -74,6 +79,9 @@ func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 
 // record reads the record that begins at the chunk's start, and gives its end. The chunk is the first n bytes of out's Data.
 func (d *decoder) record(start, n int, out *columnar.Batch) (int, *format.DataError) {
+	if d.noBlank && isBlank(out.Data[:n], start) {
+		return 0, refuseBlank(start, d.nameOf(0))
+	}
 	i := start
 	for k := 0; ; k++ {
 		f, next, how := d.scan(out.Data[:n], i)
@@ -132,7 +140,7 @@ func (d *decoder) absentFrom(k, start int, out *columnar.Batch) *format.DataErro
 			continue
 		}
 		if d.columns[c].Required {
-			err := refuse(start, &d.columns[c], nil, "has no field in this record, and the column is required", "")
+			err := refuse(start, &d.columns[c], nil, "has no field in this record, and the column is required", adviceRequired)
 			err.Start = int64(start)
 			return err
 		}
@@ -156,8 +164,12 @@ func (d *decoder) ragged(b []byte, start, n, next int, how outcome) *format.Data
 	if how != recordOver {
 		return d.fault(b, field{from: next, to: next, open: next}, how, start, next)
 	}
+	whose := "the header has"
+	if d.inOrder {
+		whose = "the columns are"
+	}
 	e := &format.DataError{Offset: int64(start), Start: int64(start),
-		Reason: fmt.Sprintf("the record has %s, and the header has %d", count(n, "field"), len(d.fields)),
+		Reason: fmt.Sprintf("the record has %s, and %s %d", count(n, "field"), whose, len(d.fields)),
 		Advice: "a field that holds a delimiter or a line end must be quoted, " + advise(`short_rows: "null"`)}
 	if n > len(d.fields) {
 		e.Advice = "a field that holds a delimiter or a line end must be quoted, " + advise("long_rows: ignore")

@@ -27,6 +27,8 @@ import (
 //	extra         ignore or fail: a field that no column has; fail by default where columns are inferred
 //	short_rows    fail or null: fields that a record lacks at its end
 //	long_rows     fail or ignore: fields that a record has beyond the header's
+//	blank_lines   skip: they are no records; keep: one is a record of one field without text; by default skip, but in a file of one
+//	              column, where that may be a NULL, fail
 //	bare_quotes   fail or keep: quotes in a field that does not begin with one, and such in a quoted field that do not end it
 //	nul           fail or keep: NUL bytes
 //	invalid_utf8  fail or replace: bytes that are not UTF-8; by U+FFFD
@@ -45,7 +47,7 @@ type dialect struct {
 	skip      int
 
 	ignoreCase, missingNull     bool
-	extra                       string // "", ignore, fail
+	extra, blankLines           string // "" where the option is not given
 	shortRows, longRows         bool   // are accepted
 	bareQuotes, nul, replaceBad bool   // are accepted
 	maxField                    int
@@ -62,6 +64,9 @@ const (
 	defaultMaxField = 64 << 20
 	maxSkip         = 1 << 20
 	none            = "none"
+
+	skipBlanks = "skip"
+	keepBlanks = "keep"
 )
 
 func readDialect(o *format.Options) *dialect {
@@ -86,6 +91,9 @@ func readDialect(o *format.Options) *dialect {
 	}
 	if _, given := o.Given("extra"); given {
 		d.extra = o.Choice("extra", "ignore", "fail")
+	}
+	if _, given := o.Given("blank_lines"); given {
+		d.blankLines = o.Choice("blank_lines", skipBlanks, keepBlanks)
 	}
 	d.readHeader(o)
 	d.readNulls(o)
@@ -138,6 +146,9 @@ func (d *dialect) readHeader(o *format.Options) {
 	case []any:
 		d.names = o.Texts("header")
 		for i, name := range d.names {
+			if name == "" {
+				o.Refuse("header", fmt.Sprintf("has no name for field %d", i+1))
+			}
 			for _, other := range d.names[:i] {
 				if d.sameName(name, other) {
 					o.Refuse("header", fmt.Sprintf("has %s twice", name))
@@ -163,6 +174,9 @@ func (d *dialect) readNulls(o *format.Options) {
 		}
 		if strings.ContainsAny(text, special) || strings.Contains(text, string(d.delimiter)) {
 			o.Refuse("null", "cannot stand unquoted in a field: it has a delimiter, quote, line end or NUL")
+		}
+		if d.comment != 0 && strings.HasPrefix(text, one(d.comment)) {
+			o.Refuse("null", "begins as a comment does: a record that begins with it would be none")
 		}
 		if d.trim && strings.Trim(text, " \t") != text {
 			o.Refuse("null", "has spaces around it, which trim takes away")

@@ -58,10 +58,10 @@ func TestDialects(t *testing.T) {
 		"any case":                {options{"case": "ignore"}, "id:int64 Name:string", "NAME,ID\nx,1\n", `"1" "x"`},
 		"exact case":              {nil, "id:int64", "ID\n1\n", `error: at byte 0: column id: is not in the header; there is ID: csv: {case: ignore} compares names without their case`},
 		"missing":                 {options{"missing": "null"}, "a:int64 b:string c:list<int64>", "a\n1\n", `"1" NULL NULL`},
-		"missing and required":    {options{"missing": "null"}, "a:int64 b:string!", "a\n1\n", `error: at byte 0: column b: is not in the header; the header has a; or accept it: csv: {missing: "null"}`},
+		"missing and required":    {options{"missing": "null"}, "a:int64 b:string!", "a\n1\n", `error: at byte 0: column b: is not in the header; the header has a; a column that is required must be there`},
 		"extra":                   {options{"extra": "fail"}, "a:int64", "a,b\n1,2\n", `error: at byte 0: column b: is in the header, and no column is declared for it; declare it, or accept it: csv: {extra: ignore}`},
 		"short rows":              {options{"short_rows": "null"}, "a:int64 b:string c:string", "a,b,c\n1\n2,x\n", `"1" NULL NULL; "2" "x" NULL`},
-		"short and required":      {options{"short_rows": "null"}, "a:int64 b:string!", "a,b\n1\n", `error: at byte 4: column b: has no field in this record, and the column is required`},
+		"short and required":      {options{"short_rows": "null"}, "a:int64 b:string!", "a,b\n1\n", `error: at byte 4: column b: has no field in this record, and the column is required; mend the source, or declare the column as one that is not required`},
 		"long rows":               {options{"long_rows": "ignore"}, "a:int64", "a\n1,\"x\ny\",z\n2\n", `"1"; "2"`},
 		"bare quotes":             {options{"bare_quotes": "keep"}, "a:string b:string", "a,b\n5\" disk,\"x\"y\"\n\"p\"\"q\",r\"\n", `"5\" disk" "x\"y"; "p\"q" "r\""`},
 		"NUL":                     {options{"nul": "keep"}, "a:string", "a\nx\x00y\n", `"x\x00y"`},
@@ -72,6 +72,9 @@ func TestDialects(t *testing.T) {
 		"nested":                  {nil, "a:list<int64> b:struct<x:string,y:bool>", "a,b\n\"[1,null, 3]\",\"{\"\"y\"\":true,\"\"x\"\":\"\"\\u0041\"\"}\"\n,\n", `"[1,null,3]" "{\"x\":\"A\",\"y\":true}"; NULL NULL`},
 		"not nested":              {nil, "a:list<int64>", "a\n[1;2]\n", ""},
 		"json":                    {nil, "a:json", "a\n\"{\"\"a\"\" : 1.0}\"\n1e400\n", `"{\"a\" : 1.0}"; "1e400"`},
+		"inner value":             {options{"decimal": ",", "delimiter": ";"}, "a:float64", "a\n1,5x\n", `error: at byte 2: column a: "1,5x" is not a float64; mend the source, or declare the column as string`},
+		"bad base64":              {nil, "a:binary", "a\nAP9=\n", `error: at byte 2: column a: "AP9=" is not base64; the option binary says how bytes are written; mend the source, or declare the column as string`},
+		"too long, no header":     {options{"header": false}, "a:int64", "1,2\n", `error: at byte 0: the record has 2 fields, and the columns are 1; a field that holds a delimiter or a line end must be quoted, or accept it: csv: {long_rows: ignore}`},
 		"no json":                 {nil, "a:json", "a\n{\n", ""},
 		"other types": {nil, "a:int8 b:uint64 c:time d:timestamptz e:uuid f:uint32",
 			"f,e,d,c,b,a\n4294967295,F81D4FAE-7dec-11d0-a765-00a0c91e6bf6,2026-11-30 01:02:03+02:00,01:02:03,18446744073709551615,-128\n",
@@ -96,7 +99,7 @@ func anyDialect() *rapid.Generator[options] {
 			"quote": rapid.SampledFrom([]string{`"`, `'`, "none"}).Draw(t, "quote"), "escape": rapid.SampledFrom([]string{"none", `\`, "^"}).Draw(t, "escape"),
 			"comment": rapid.SampledFrom([]string{"none", "#", "-"}).Draw(t, "comment"), "header": rapid.Bool().Draw(t, "header"),
 			"null": rapid.SampledFrom([]any{"", `\N`, "NULL", "0", []any{"N", ""}, []any{"", "true"}}).Draw(t, "null"), "decimal": rapid.SampledFrom([]string{".", ","}).Draw(t, "decimal"),
-			"bare_quotes": rapid.SampledFrom([]string{"fail", "keep"}).Draw(t, "bare_quotes"), "nul": "keep", "binary": rapid.SampledFrom([]string{"base64", "hex"}).Draw(t, "binary")}
+			"bare_quotes": rapid.SampledFrom([]string{"fail", "keep"}).Draw(t, "bare_quotes"), "blank_lines": rapid.SampledFrom([]string{"skip", "keep"}).Draw(t, "blank_lines"), "nul": "keep", "binary": rapid.SampledFrom([]string{"base64", "hex"}).Draw(t, "binary")}
 		if o["delimiter"] != " " && o["delimiter"] != "\t" {
 			o["trim"] = rapid.Bool().Draw(t, "trim")
 		}

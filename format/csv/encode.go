@@ -176,8 +176,8 @@ func (e *encoder) notFinite(c int) error {
 }
 
 func (e *encoder) null(c int) error {
-	if len(e.columns) == 1 && len(e.nulls[0]) == 0 {
-		return e.refuse(c, nil, "is NULL, which in a file of one column would be a blank line", `give NULL a text: csv: {null: "\\N"}`)
+	if len(e.columns) == 1 && len(e.nulls[0]) == 0 && e.blankLines != keepBlanks {
+		return e.refuse(c, nil, "is NULL, which in a file of one column would be a blank line", `give NULL a text: csv: {null: "\\N"}; or, if whoever reads it takes that for NULL: csv: {blank_lines: keep}`)
 	}
 	e.buf = append(e.buf, e.nulls[0]...)
 	return nil

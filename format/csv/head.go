@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
@@ -36,7 +37,7 @@ func (f *Format) Head(start []byte, whole bool) (int, error) {
 	}
 	if i := bytes.IndexByte(start[:end], 0); i >= 0 && !f.nul {
 		return 0, &format.DataError{Offset: int64(i), Start: int64(from), Reason: "the header has a NUL byte",
-			Advice: "if the file is UTF-16, convert it to UTF-8, such as with iconv -f UTF-16LE -t UTF-8; " + advise("nul: keep")}
+			Advice: format.AdviceNUL(start) + "; " + advise("nul: keep")}
 	}
 	if whole && from == len(start) {
 		return from, nil
@@ -121,10 +122,14 @@ func (f *Format) parseHead(head []byte) (header, error) {
 		field, next, how := f.scan(head, i)
 		if how != delimited && how != recordOver {
 			e := f.fault(head, field, how, h.from, next)
-			e.Reason = "(in the header) " + e.Reason
+			e.Field, e.Reason = len(h.names)+1, "(in the header) "+e.Reason
 			return h, e
 		}
-		h.names = append(h.names, string(f.text(head, field)))
+		name := string(f.text(head, field))
+		if f.replaceBad {
+			name = strings.ToValidUTF8(name, string(utf8.RuneError))
+		}
+		h.names = append(h.names, name)
 		if how == recordOver {
 			return h, nil
 		}
@@ -144,15 +149,16 @@ func (f *Format) SameHead(a, b []byte) bool {
 
 // layout is where the columns are in a record.
 type layout struct {
-	fields []int // the column of each field of a record, -1 for none
-	absent []int // columns that the file lacks
-	names  []string
+	fields  []int // the column of each field of a record, -1 for none
+	absent  []int // columns that the file lacks
+	names   []string
+	inOrder bool // they are the columns' own
 }
 
 // match finds the columns among the fields of records below a header.
 func (d *dialect) match(h header, schema *columnar.Schema) (layout, error) {
 	if h.inOrder {
-		l := layout{fields: make([]int, len(schema.Columns))}
+		l := layout{fields: make([]int, len(schema.Columns)), inOrder: true}
 		for i, c := range schema.Columns {
 			l.fields[i] = i
 			l.names = append(l.names, c.Name)
@@ -198,7 +204,7 @@ func (d *dialect) checkAbsent(h header, schema *columnar.Schema, absent []int) e
 	if len(missing) > 1 {
 		reason += ", nor are " + strings.Join(missing[1:], ", ")
 	}
-	return h.refuse(missing[0], reason, d.adviseOn(h, missing[0]))
+	return h.refuse(missing[0], reason, d.adviseOn(h, missing[0], d.adviseMissing(schema, absent)))
 }
 
 func (d *dialect) checkExtra(h header, schema *columnar.Schema, fields []int) error {
@@ -211,8 +217,8 @@ func (d *dialect) checkExtra(h header, schema *columnar.Schema, fields []int) er
 	return nil
 }
 
-func (d *dialect) adviseOn(h header, name string) string {
-	missing := "; " + advise(`missing: "null"`)
+// adviseOn says what may stand in a column's place. missing is for where nothing does.
+func (d *dialect) adviseOn(h header, name, missing string) string {
 	if i := strings.IndexAny(h.names[0], ";\t|,"); i >= 0 && len(h.names) == 1 {
 		return fmt.Sprintf("the header has one name, %q: if another character is between its fields, csv: {delimiter: %q}", h.names[0], h.names[0][i:i+1])
 	}
@@ -229,6 +235,16 @@ func (d *dialect) adviseOn(h header, name string) string {
 	return "the header has " + all + missing
 }
 
-func (h header) refuse(column, reason, advice string) error {
+// adviseMissing names the option that would accept that columns are missing.
+func (d *dialect) adviseMissing(schema *columnar.Schema, absent []int) string {
+	for _, c := range absent {
+		if schema.Columns[c].Required {
+			return "; a column that is required must be there"
+		}
+	}
+	return "; " + advise(`missing: "null"`)
+}
+
+func (h header) refuse(column, reason, advice string) *format.DataError {
 	return &format.DataError{Offset: int64(h.from), Start: int64(h.from), Column: column, Reason: reason, Advice: advice}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
@@ -56,6 +57,11 @@ func (s *sampler) name(h header) error {
 		if name == "" {
 			return h.refuse(fmt.Sprint(i+1), "has no name in the header", advice)
 		}
+		if !utf8.ValidString(name) {
+			e := h.refuse("", "the name is not UTF-8", format.AdviceUTF8+"; "+advise("invalid_utf8: replace"))
+			e.Field, e.Value = i+1, name
+			return e
+		}
 		c, ok := s.column(name)
 		if !ok {
 			return format.TooMany(int64(h.from), name)
@@ -66,6 +72,7 @@ func (s *sampler) name(h header) error {
 		s.columns[c].file = s.file
 		s.fields = append(s.fields, c)
 	}
+	s.alone()
 	return nil
 }
 
@@ -114,6 +121,9 @@ func (s *sampler) Sample(chunk []byte, at int64) error {
 
 // record looks at the record that begins at b[start], if a decoder does not refuse it.
 func (s *sampler) record(b []byte, start int) *format.DataError {
+	if s.noBlank && isBlank(b, start) {
+		return refuseBlank(start, s.nameOf(0))
+	}
 	n, err := s.fieldsOf(b, start)
 	if err != nil {
 		return err
@@ -169,7 +179,16 @@ func (s *sampler) number(n, start int) *format.DataError {
 		}
 		s.names, s.fields = append(s.names, name), append(s.fields, c)
 	}
+	s.alone()
 	return nil
+}
+
+// alone sees to blank lines of a file of one field.
+func (s *sampler) alone() {
+	s.splitter, s.noBlank = s.format.splitter, false
+	if len(s.fields) == 1 {
+		s.splitter, s.noBlank = s.lone()
+	}
 }
 
 // withPoint gives a text with the point that a number has where the dialect has a comma. One that has a point is no number.

@@ -93,6 +93,9 @@ func TestInferRefuses(t *testing.T) {
 		"bare quote":       {nil, "a,b\n1,x\"\n", 7, "has a quote, and does not begin with one"},
 		"ragged, numbered": {options{"header": false}, "1,2\n3\n", 4, "the record has 1 field"},
 		"a long field":     {options{"max_field": 3}, "a\n123\n1234\n", 6, "begins a field of more than 3 bytes"},
+		"a blank line":     {nil, "a\n1\n\n2\n", 4, "a blank line, which in a file of one column"},
+		"blank, numbered":  {options{"header": false}, "1\n\n", 2, "a blank line"},
+		"not UTF-8":        {nil, "a\xff,b\n1,2\n", 0, "the name is not UTF-8"},
 		"any case":         {options{"case": "ignore"}, "\nid,Id\n", 1, "is twice in the header"},
 	} {
 		f, err := New(test.options)

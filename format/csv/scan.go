@@ -260,21 +260,24 @@ func (s splitter) Unfinished(b []byte, whole bool) *format.DataError {
 }
 
 // unfinished gives what is wrong with a record: that a field is too long; if whole, that it does not end; if all, any fault.
-func (s splitter) unfinished(b []byte, whole, all bool) *format.DataError {
+func (s splitter) unfinished(b []byte, whole, all bool) (err *format.DataError) {
 	start := s.skipBlank(b, 0)
-	for i := start; ; {
+	for i, k := start, 1; ; k++ {
 		f, next, how := s.scan(b, i)
 		switch {
 		case how == cutOff && next-f.open > s.maxField:
-			return s.tooLong(b, f, start)
+			err = s.tooLong(b, f, start)
 		case how == delimited:
 			i = next
+			continue
 		case how == cutOff && f.quoted && whole:
-			return s.unmatched(b, f, start)
+			err = s.unmatched(b, f, start)
 		case (how == bareQuote || how == afterQuote) && all:
-			return s.fault(b, f, how, start, next)
+			err = s.fault(b, f, how, start, next)
 		default:
 			return nil // it may end yet, or is for the decoder to see
 		}
+		err.Field = k
+		return err
 	}
 }

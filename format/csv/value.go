@@ -15,7 +15,7 @@ func (d *decoder) value(f field, c int, out *columnar.Batch) *format.DataError {
 	text := out.Data[f.from:f.to]
 	if !f.quoted && d.isNull(text) {
 		if column.Required {
-			return refuse(f.from, column, text, "is NULL, and the column is required", "")
+			return refuse(f.from, column, text, "is NULL, and the column is required", adviceRequired)
 		}
 		v.Null()
 		return nil
@@ -25,13 +25,14 @@ func (d *decoder) value(f field, c int, out *columnar.Batch) *format.DataError {
 		return d.string(f, column, v, out)
 	}
 	text = d.text(out.Data, f)
+	d.shown = append(d.shown[:0], text[:min(len(text), 200)]...) // before it is changed in place
 	switch {
 	case kind.Nested() || kind == columnar.JSON:
 		return d.nested(f, text, c, out)
 	case kind == columnar.Binary:
 		bytes, err := d.binary.Decode(text)
 		if err != nil {
-			return d.refuseValue(f, column, text, err)
+			return d.refuseValue(f, column, d.shown, err)
 		}
 		v.AddSpan(columnar.Span{Off: uint32(f.from), Len: uint32(len(bytes))})
 		return nil
@@ -44,10 +45,13 @@ func (d *decoder) value(f field, c int, out *columnar.Batch) *format.DataError {
 		}
 	}
 	if err := v.Parse(column.Type, text); err != nil {
-		return d.refuseValue(f, column, text, err)
+		return d.refuseValue(f, column, d.shown, err)
 	}
 	return nil
 }
+
+// adviceRequired is for what is not there, and is to be.
+const adviceRequired = "mend the source, or declare the column as one that is not required"
 
 // string appends a text.
 func (d *decoder) string(f field, column *columnar.Column, v *columnar.Vector, out *columnar.Batch) *format.DataError {
@@ -77,14 +81,14 @@ func (d *decoder) nested(f field, text []byte, c int, out *columnar.Batch) *form
 	rows := out.Columns[c].Rows()
 	err := d.json.Value(out, c, f.from, f.from+len(text))
 	if err == nil && d.columns[c].Required && out.Columns[c].Rows() > rows && out.Columns[c].Valid[rows] == 0 {
-		err = &format.DataError{Offset: int64(f.from), Reason: "is null, and the column is required"}
+		err = &format.DataError{Offset: int64(f.from), Reason: "is null, and the column is required", Advice: adviceRequired}
 	}
 	if err != nil {
 		if err.Column == "" {
 			err.Column = d.columns[c].Name
 		}
 		if err.Value == "" {
-			err.Value = string(text[:min(len(text), 200)]) // of which a part may be unescaped
+			err.Value = string(d.shown)
 		}
 		return err
 	}

@@ -113,7 +113,9 @@ func lineEnd(s *jsontext.Scanner) fault {
 
 func tooLong(limit int) fault {
 	err := &format.DataError{Reason: fmt.Sprintf("the line that begins here is longer than %d bytes", limit), Advice: "look for missing line ends"}
-	if limit < format.MaxRecord {
+	if limit == format.MaxRecord {
+		err.Advice += "; longer ones are not taken"
+	} else {
 		err.Advice += ", or allow longer lines: ndjson: {max_record: 256MiB}"
 	}
 	return err

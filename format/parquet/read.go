@@ -49,7 +49,9 @@ type tableFile struct {
 	size    int64
 	footer  int64 // where it begins
 	meta    *pqformat.FileMetaData
+	starts  []int64 // of the column chunks that have values, sorted
 	root    *element
+	leaves  []*element
 	nodes   []*node
 }
 
@@ -102,21 +104,45 @@ func (t *tableFile) open() (err error) {
 	if t.meta, t.footer, err = readFooter(t.r, t.size); err != nil {
 		return err
 	}
-	leaves := 0
-	if t.root, leaves, err = elements(t.meta.Schema); err != nil {
+	if t.root, t.leaves, err = elements(t.meta.Schema); err != nil {
 		return err
 	}
 	t.nodes = columns(t.root)
-	return t.checkGroups(leaves)
+	t.starts = chunkStarts(t.meta)
+	return t.checkGroups()
+}
+
+// chunkStarts is where column chunks begin.
+func chunkStarts(m *pqformat.FileMetaData) (starts []int64) {
+	for i := range m.RowGroups {
+		columns := m.RowGroups[i].Columns
+		for j := range columns {
+			if c := &columns[j].MetaData; c.NumValues > 0 {
+				starts = append(starts, chunkStart(c))
+			}
+		}
+	}
+	slices.Sort(starts)
+	return starts
+}
+
+// chunkEnd is what the pages of a column chunk are not to go beyond.
+func (t *tableFile) chunkEnd(m *pqformat.ColumnMetaData) int64 {
+	end := chunkStart(m) + m.TotalCompressedSize
+	most := min(end+chunkSlack, t.footer)
+	if next, _ := slices.BinarySearch(t.starts, end); next < len(t.starts) {
+		most = min(most, t.starts[next])
+	}
+	return most
 }
 
 // checkGroups refuses a footer whose row groups cannot be.
-func (t *tableFile) checkGroups(leaves int) error {
+func (t *tableFile) checkGroups() error {
 	var rows int64
 	for i := range t.meta.RowGroups {
 		g := &t.meta.RowGroups[i]
-		if g.NumRows < 0 || rows+g.NumRows < rows || len(g.Columns) != leaves {
-			return fmt.Errorf("row group %d has %d rows in %d columns, of %d", i, g.NumRows, len(g.Columns), leaves)
+		if g.NumRows < 0 || rows+g.NumRows < rows || len(g.Columns) != len(t.leaves) {
+			return fmt.Errorf("row group %d has %d rows in %d columns, of %d", i, g.NumRows, len(g.Columns), len(t.leaves))
 		}
 		rows += g.NumRows
 	}
@@ -142,6 +168,9 @@ func (t *tableFile) checkChunk(group int, l *stream) error {
 	case m.Codec == pqformat.LZO:
 		return refuse("is compressed by LZO, which cannot be read", "write the file with another compression, such as zstd")
 	}
+	if t.isOf(m.PathInSchema, l.node.leaf) {
+		return refuse(damage+fmt.Sprintf("row group %d has column %s in its place", group, strings.Join(m.PathInSchema, ".")), adviceAgain)
+	}
 	from := chunkStart(m)
 	inside := from >= int64(len(magic)) && m.TotalCompressedSize >= 0 && from <= t.footer && m.TotalCompressedSize <= t.footer-from
 	counted := m.NumValues >= g.NumRows && (l.most.rep > 0 || m.NumValues == g.NumRows)
@@ -150,6 +179,14 @@ func (t *tableFile) checkChunk(group int, l *stream) error {
 			from+m.TotalCompressedSize, g.NumRows, l.node.kind.Type), adviceAgain)
 	}
 	return nil
+}
+
+// isOf tells whether a path is that of a leaf other than one. Paths that no leaf has tell nothing.
+func (t *tableFile) isOf(path []string, leaf int) bool {
+	if len(path) == 0 || t.leaves[leaf].isAt(path) {
+		return false
+	}
+	return slices.ContainsFunc(t.leaves, func(e *element) bool { return e.isAt(path) })
 }
 
 // Columns is as format.TableFile has it.

@@ -27,8 +27,8 @@ const (
 	maxPageSize = 1 << 30
 	// maxHeader is how many bytes the header of a page can have. It may have the bounds of long texts.
 	maxHeader = 64 << 20
-	// chunkSlack is how many bytes a column chunk may be longer than the footer says: some old writers did not count the header of
-	// its dictionary.
+	// chunkSlack is how many bytes a column chunk may be longer than the footer says, if no other one begins there: some old writers
+	// did not count the header of its dictionary.
 	chunkSlack = 128
 )
 
@@ -49,11 +49,10 @@ type chunkReader struct {
 	levels []byte // and for the levels of one of version 2
 }
 
-// open begins a chunk. Those before at are of no more use.
-func (c *chunkReader) open(m *pqformat.ColumnMetaData, footer int64) {
+// open begins a chunk, which ends before end.
+func (c *chunkReader) open(m *pqformat.ColumnMetaData, end int64) {
 	c.codec = m.Codec
-	c.at = chunkStart(m)
-	c.end = min(c.at+m.TotalCompressedSize+chunkSlack, footer)
+	c.at, c.end = chunkStart(m), end
 	c.page, c.ahead = c.at, nil
 }
 

@@ -165,7 +165,8 @@ func (r *tableReader) openGroup(row int64) error {
 	g := &r.file.meta.RowGroups[r.group]
 	r.left = g.NumRows - row
 	for l := range r.eachLeaf {
-		l.begin(&g.Columns[l.node.leaf].MetaData, r.file.footer)
+		m := &g.Columns[l.node.leaf].MetaData
+		l.begin(m, r.file.chunkEnd(m))
 		if err := l.pass(row); err != nil {
 			return err
 		}

@@ -57,9 +57,9 @@ func newStream(n *node, file *source, codecs *codecs, window int, lossy bool) *s
 	return s
 }
 
-// begin begins a column chunk. The queue must be empty.
-func (s *stream) begin(m *pqformat.ColumnMetaData, footer int64) {
-	s.chunk.open(m, footer)
+// begin begins a column chunk, which ends before end. The queue must be empty.
+func (s *stream) begin(m *pqformat.ColumnMetaData, end int64) {
+	s.chunk.open(m, end)
 	s.entries = m.NumValues
 	if s.dict != nil {
 		s.dict.count = -1

@@ -19,24 +19,37 @@ import (
 // element is a node of the file's schema.
 type element struct {
 	*pqformat.SchemaElement
-	kids []*element
-	leaf int // number among the leaves, of a leaf
+	parent *element // nil of the root
+	kids   []*element
+	leaf   int // number among the leaves, of a leaf
+}
+
+// isAt tells whether an element stands at a path, of the names below the root.
+func (e *element) isAt(path []string) bool {
+	for ; e.parent != nil; e = e.parent {
+		last := len(path) - 1
+		if last < 0 || path[last] != e.Name {
+			return false
+		}
+		path = path[:last]
+	}
+	return len(path) == 0
 }
 
 // maxNesting is how deep a file's columns can be nested. A list is two elements deep.
 const maxNesting = 32
 
-// elements makes a tree of a schema's list, and tells how many leaves it has. The list's first element is the root.
-func elements(list []pqformat.SchemaElement) (root *element, leaves int, err error) {
+// elements makes a tree of a schema's list, and gives its leaves. The list's first element is the root.
+func elements(list []pqformat.SchemaElement) (root *element, leaves []*element, err error) {
 	p := &elementParser{list: list}
-	if root, err = p.next(0); err != nil {
-		return nil, 0, err
+	if root, err = p.next(nil, 0); err != nil {
+		return nil, nil, err
 	}
 	if p.at != len(list) {
-		return nil, 0, fmt.Errorf("the schema has %d elements, of which %d are in its tree", len(list), p.at)
+		return nil, nil, fmt.Errorf("the schema has %d elements, of which %d are in its tree", len(list), p.at)
 	}
 	if root.Type.Valid {
-		return nil, 0, errors.New("the schema is a column, and no group of such")
+		return nil, nil, errors.New("the schema is a column, and no group of such")
 	}
 	return root, p.leaves, nil
 }
@@ -44,28 +57,28 @@ func elements(list []pqformat.SchemaElement) (root *element, leaves int, err err
 type elementParser struct {
 	list   []pqformat.SchemaElement
 	at     int
-	leaves int
+	leaves []*element
 }
 
-func (p *elementParser) next(depth int) (*element, error) {
+func (p *elementParser) next(parent *element, depth int) (*element, error) {
 	if p.at >= len(p.list) {
 		return nil, errors.New("the schema ends in the middle")
 	}
 	if depth > 2*maxNesting+1 {
 		return nil, fmt.Errorf("columns are nested more than %d deep", maxNesting)
 	}
-	e := &element{SchemaElement: &p.list[p.at]}
+	e := &element{SchemaElement: &p.list[p.at], parent: parent}
 	p.at++
 	if r := e.repetition(); r < pqformat.Required || r > pqformat.Repeated {
 		return nil, fmt.Errorf("column %s is repeated in a way that is not known: %d", e.Name, r)
 	}
 	if e.Type.Valid {
-		e.leaf = p.leaves
-		p.leaves++
+		e.leaf = len(p.leaves)
+		p.leaves = append(p.leaves, e)
 		return e, nil
 	}
 	for range e.NumChildren.V {
-		kid, err := p.next(depth + 1)
+		kid, err := p.next(e, depth+1)
 		if err != nil {
 			return nil, err
 		}

@@ -50,6 +50,9 @@ func errCoding(p physical, e pqformat.Encoding) error {
 
 // newCoding begins to read values. The data of a page is not changed.
 func newCoding(p physical, e pqformat.Encoding, data []byte) (coding, error) {
+	if len(data) == 0 { // all entries of the page are NULL, and some writers leave out what else stands in front of values
+		return &plainBits{}, nil
+	}
 	switch e {
 	case pqformat.Plain:
 		switch p.Type {

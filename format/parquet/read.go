@@ -158,7 +158,7 @@ func (t *tableFile) checkChunk(group int, l *stream) error {
 	c := &g.Columns[l.node.leaf]
 	m := &c.MetaData
 	refuse := func(reason, advice string) error {
-		return &format.DataError{Offset: format.Unplaced, Column: l.node.path, Reason: reason, Advice: advice}
+		return &format.DataError{Offset: format.Unplaced, Column: l.node.place.String(), Reason: reason, Advice: advice}
 	}
 	switch {
 	case c.FilePath != "":

@@ -313,7 +313,7 @@ func (r *tableReader) takeRefusals(l *stream, rows int) {
 			continue
 		}
 		if x := list[0]; x.value == value {
-			r.refuse(row, l.node.path, x.text, x.reason, x.advice)
+			r.refuse(row, l.node.place.String(), x.text, x.reason, x.advice)
 			list = list[1:]
 		}
 		value++

@@ -75,7 +75,7 @@ func (s *stream) damaged(err error) error {
 	if _, ok := errors.AsType[*readError](err); ok {
 		return err
 	}
-	return &format.DataError{Offset: s.chunk.page, Column: s.node.path, Reason: damage + err.Error(), Advice: adviceAgain}
+	return &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Reason: damage + err.Error(), Advice: adviceAgain}
 }
 
 // fill reads rows until the queue has so many that are complete, or has bytes for a batch. It gives how many there are, one at least.
@@ -89,7 +89,7 @@ func (s *stream) fill(rows int) (int, error) {
 			return 0, s.damaged(err)
 		}
 		if q.complete() == 0 && (len(q.def) > maxRowEntries || len(q.values.data) > maxRowBytes) {
-			return 0, &format.DataError{Offset: s.chunk.page, Column: s.node.path, Advice: "cut it in the source",
+			return 0, &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Advice: "cut it in the source",
 				Reason: fmt.Sprintf("a row has more than %d values, or %d MiB", maxRowEntries, maxRowBytes>>20)}
 		}
 	}
@@ -242,7 +242,7 @@ func (s *stream) readDictionary(h *pqformat.PageHeader) error {
 		return fmt.Errorf("a dictionary is not coded by %s", v.Encoding)
 	}
 	if v.NumValues > maxDictionary {
-		return &format.DataError{Offset: s.chunk.page, Column: s.node.path, Reason: fmt.Sprintf("a dictionary has more than %d values", maxDictionary),
+		return &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Reason: fmt.Sprintf("a dictionary has more than %d values", maxDictionary),
 			Advice: "write the file with smaller dictionaries"}
 	}
 	body, err := s.chunk.read(h)

@@ -90,7 +90,7 @@ func (p *elementParser) next(parent *element, depth int) (*element, error) {
 // node is a column of the file, or a part of one.
 type node struct {
 	name     string
-	path     string // from the column on, for people
+	place    *place
 	typ      columnar.Type
 	optional bool
 	outer    int // definition level at which what it stands in is there
@@ -107,12 +107,25 @@ type levelsOf struct {
 	rep, def int
 	// repeated has for each repetition level but 0 the definition level at which there is a value of that repetition.
 	repeated []byte
-	path     string
+	place    *place
 }
 
 func (l levelsOf) in(name string) levelsOf {
-	l.path += name
+	l.place = &place{l.place, name}
 	return l
+}
+
+// place is where a node is, from its column on. It is put together for people only: a long name can have many others in it.
+type place struct {
+	in   *place
+	name string
+}
+
+func (p *place) String() string {
+	if p.in == nil {
+		return p.name
+	}
+	return p.in.String() + "." + p.name
 }
 
 // again gives the levels of a value of something repeated.
@@ -142,13 +155,13 @@ func (e *element) repetition() pqformat.FieldRepetitionType { return e.Repetitio
 func newNode(e *element, in levelsOf) *node {
 	if e.repetition() == pqformat.Repeated { // without a list around it: as many as there are, and none is NULL
 		n := e.node(in)
-		return n.list(present(e, in.again().in("."+columnar.Element)))
+		return n.list(present(e, in.again().in(columnar.Element)))
 	}
 	return present(e, in)
 }
 
 func (e *element) node(in levelsOf) *node {
-	return &node{name: e.Name, path: in.path, outer: in.def, def: in.def, rep: in.rep, repeated: in.repeated, leaf: e.firstLeaf()}
+	return &node{name: e.Name, place: in.place, outer: in.def, def: in.def, rep: in.rep, repeated: in.repeated, leaf: e.firstLeaf()}
 }
 
 // present makes the node of an element that is not repeated, or of one value of one that is.
@@ -166,9 +179,9 @@ func present(e *element, in levelsOf) *node {
 		n.typ = n.kind.typ
 	case variant: // its bytes alone would say nothing
 	case e.isList():
-		return n.list(elementOf(e, in.again().in("."+columnar.Element)))
+		return n.list(elementOf(e, in.again().in(columnar.Element)))
 	case e.isMap():
-		of := e.kids[0].fields(in.again().in("." + columnar.Element))
+		of := e.kids[0].fields(in.again().in(columnar.Element))
 		for i, name := range []string{"key", "value"}[:len(of.kids)] { // whatever they are called
 			of.kids[i].name = name
 		}
@@ -184,7 +197,7 @@ func present(e *element, in levelsOf) *node {
 func (e *element) fields(in levelsOf) *node {
 	n := e.node(in)
 	for _, kid := range e.kids {
-		n.kids = append(n.kids, newNode(kid, in.in("."+kid.Name)))
+		n.kids = append(n.kids, newNode(kid, in.in(kid.Name)))
 	}
 	return n
 }

@@ -54,7 +54,13 @@ func (c *chunkReader) open(m *pqformat.ColumnMetaData, end int64) {
 	c.codec = m.Codec
 	c.at, c.end = chunkStart(m), end
 	c.page, c.ahead = c.at, nil
+	if len(c.window) < c.ample() {
+		c.window = nil
+	}
 }
+
+// ample is how many bytes of the chunk are read at once, if no more are asked for.
+func (c *chunkReader) ample() int { return int(min(int64(c.reads), c.end-c.at)) }
 
 // chunkStart is where a column chunk begins: with its dictionary, if it has one.
 func chunkStart(m *pqformat.ColumnMetaData) int64 {
@@ -71,7 +77,7 @@ func (c *chunkReader) look(n int) ([]byte, error) {
 		return c.ahead[:n], nil
 	}
 	if n > len(c.window) {
-		c.window = make([]byte, max(n, c.reads))
+		c.window = make([]byte, max(n, c.ample()))
 	}
 	whole := c.window[:min(int64(len(c.window)), c.end-c.at)]
 	have := copy(whole, c.ahead)

@@ -28,7 +28,7 @@ type stream struct {
 	isIndex bool // the coding gives values as they become
 
 	// The window has entries of the page whose values are not read yet: [at, n).
-	rep, def []byte
+	rep, def []byte // rep of a leaf that is repeated
 	at, n    int
 
 	queue entryQueue
@@ -52,7 +52,10 @@ const (
 func newStream(n *node, file *source, codecs *codecs, window int, lossy bool) *stream {
 	s := &stream{node: n, most: maxLevels{rep: n.rep, def: n.def}}
 	s.chunk = chunkReader{file: file, codecs: codecs, reads: window}
-	s.rep, s.def = make([]byte, windowSize), make([]byte, windowSize)
+	s.def = make([]byte, windowSize)
+	if s.most.rep > 0 {
+		s.rep = make([]byte, windowSize)
+	}
 	s.queue.refused.lossy = lossy
 	return s
 }
@@ -293,11 +296,12 @@ var errLevels = errors.New("levels do not fit the schema")
 
 // take moves n entries from the window to the queue.
 func (s *stream) take(n int) error {
-	q, rep, def := &s.queue, s.rep[s.at:s.at+n], s.def[s.at:s.at+n]
+	q, from := &s.queue, s.at
 	s.at += n
+	def := s.def[from:s.at]
 	if s.most.rep > 0 {
 		q.whole = false
-		return s.takeRepeated(rep, def)
+		return s.takeRepeated(s.rep[from:s.at], def)
 	}
 	if !within8(def, s.most.def) {
 		return errLevels

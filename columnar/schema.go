@@ -105,7 +105,8 @@ const (
 // Schema is the columns of a batch, in order. A schema of no columns belongs to records that are copied unparsed.
 type Schema struct {
 	Columns []Column
-	// Closed says that the source has these columns and no others: one more is an error, unless an option says otherwise.
+	// Closed says that the columns were inferred. The source has these and no others: one more is an error, unless an option says
+	// otherwise. So is a value that is not written as those are that they were inferred from.
 	Closed bool
 }
 

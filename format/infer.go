@@ -1,6 +1,9 @@
 package format
 
 import (
+	"bytes"
+	"fmt"
+
 	"github.com/clinkctl/clinkctl/columnar"
 )
 
@@ -125,6 +128,47 @@ func guess(text []byte) Guess {
 	}
 	return Guess{shapes: shapeOfTime(text)}
 }
+
+// Keeps tells whether inference would take a text, of which the type makes a value, for one of the type: what it would not, such as
+// 007 among integers, would not be given back as it is written.
+func Keeps(t columnar.Type, text []byte) bool {
+	switch t.Kind {
+	case columnar.Int64, columnar.Decimal:
+		return len(text) <= longest && isPlain(text)
+	case columnar.Time:
+		return shapeOfTime(text) == shapeTime
+	case columnar.Timestamp:
+		return shapeOfTime(text) == shapeTimestamp
+	case columnar.TimestampTZ:
+		return shapeOfTime(text) == shapeTimestampTZ
+	}
+	return true
+}
+
+// isPlain tells whether a number is one as guessNumber takes it.
+func isPlain(number []byte) bool {
+	body := bytes.TrimPrefix(number, minus)
+	whole := countDigits(body)
+	if whole == 0 || body[0] == '0' && whole > 1 || len(body) < len(number) && isZero(body) {
+		return false
+	}
+	rest := body[whole:]
+	return len(rest) == 0 || rest[0] == '.' && len(rest) > 1 && countDigits(rest[1:]) == len(rest)-1
+}
+
+var minus = []byte{'-'}
+
+// RefuseKept is the refusal of a text that Keeps is false of.
+func RefuseKept(t columnar.Type) columnar.Refusal {
+	what := "leading zeros, a plus sign, -0 or an exponent"
+	if t.Kind != columnar.Int64 && t.Kind != columnar.Decimal {
+		what = "the form in which it is written"
+	}
+	return columnar.Refusal(fmt.Sprintf("is not written as the values are from which %s was inferred: %s would be lost", t, what))
+}
+
+// AdviceKept is for it.
+const AdviceKept = "declare the columns, or let more rows be looked at: sample_rows"
 
 func parses[V any](_ V, err error) bool { return err == nil }
 

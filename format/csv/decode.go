@@ -19,7 +19,7 @@ func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
 	if r.Schema == nil || len(r.Schema.Columns) == 0 {
 		return copying{f.splitter, r.Reject}, nil
 	}
-	d := &decoder{splitter: f.splitter, columns: r.Schema.Columns, reject: r.Reject}
+	d := &decoder{splitter: f.splitter, columns: r.Schema.Columns, reject: r.Reject, inferred: r.Schema.Closed}
 	if d.layout, err = f.match(h, r.Schema); err != nil {
 		return nil, err
 	}
@@ -43,6 +43,8 @@ type decoder struct {
 	json    *jsontext.Decoder // of nested values
 	hasNUL  bool              // the chunk has
 	noBlank bool              // blank lines are refused
+
+	inferred bool // nobody has declared the columns
 	shown   []byte            // the beginning of the value at hand, as it stands in the file
 }
 

@@ -47,6 +47,9 @@ func (d *decoder) value(f field, c int, out *columnar.Batch) *format.DataError {
 	if err := v.Parse(column.Type, text); err != nil {
 		return d.refuseValue(f, column, d.shown, err)
 	}
+	if d.inferred && !format.Keeps(column.Type, text) {
+		return refuse(f.from, column, d.shown, string(format.RefuseKept(column.Type)), format.AdviceKept)
+	}
 	return nil
 }
 

@@ -26,6 +26,10 @@ func (d *Decoder) value(m *member, v *columnar.Vector, depth int) fault {
 		err = d.json(v, depth)
 	case kind == 0:
 		_, err = d.number() // whose fault says what is wrong
+	case d.policy.Closed && kind == String && takes(column.Type.Kind, Number):
+		err := d.wrongKind(column, kind, depth)
+		err.Reason, err.Advice = "is a string, and "+column.Type.String()+" was inferred from numbers", format.AdviceKept
+		return err
 	case !takes(column.Type.Kind, kind):
 		return d.wrongKind(column, kind, depth)
 	case kind == Array:
@@ -169,6 +173,9 @@ func (d *Decoder) parse(at int, column *columnar.Column, v *columnar.Vector, val
 			reason = "an empty string " + reason
 		}
 		return refuse(at, column, value, reason, "mend the source, or declare another type: json takes every value")
+	}
+	if d.policy.Closed && !format.Keeps(column.Type, value) {
+		return refuse(at, column, value, string(format.RefuseKept(column.Type)), format.AdviceKept)
 	}
 	return nil
 }

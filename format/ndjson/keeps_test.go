@@ -1,0 +1,41 @@
+package ndjson
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/clinkctl/clinkctl/format/formattest"
+)
+
+// TestInferredKeeps: in a column that was inferred, a value that inference would have taken for another type is refused.
+func TestInferredKeeps(t *testing.T) {
+	for _, test := range []struct{ schema, value, want string }{
+		{"a:int64", "-0", "leading zeros, a plus sign, -0 or an exponent would be lost"},
+		{"a:int64", `"7"`, "is a string"},
+		{"a:int64", "-7", ""},
+		{"a:decimal(18,2)", "1e1", "leading zeros, a plus sign, -0 or an exponent would be lost"},
+		{"a:decimal(18,2)", "-0.0", "would be lost"},
+		{"a:decimal(18,2)", `"1.5"`, "is a string"},
+		{"a:decimal(18,2)", "-1.5", ""},
+		{"a:timestamp", `"2026-11-30 10:00"`, "is not a timestamp"},
+		{"a:list<int64>", "[1,-0]", "would be lost"},
+		{"a:string", `"007"`, ""},
+	} {
+		schema := formattest.ParseSchema(test.schema)
+		for _, schema.Closed = range []bool{false, true} {
+			f, err := New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = formattest.Decode(f, schema, []byte(`{"a":`+test.value+"}\n"))
+			switch {
+			case test.want == "" || !schema.Closed && !strings.HasPrefix(test.want, "is not"):
+				if err != nil {
+					t.Errorf("%+v: %v", test, err)
+				}
+			case err == nil || !strings.Contains(err.Error(), test.want):
+				t.Errorf("%+v: %v", test, err)
+			}
+		}
+	}
+}

@@ -75,11 +75,13 @@ func (t *tableFile) guarded(f func() error) error {
 	if _, ok := errors.AsType[rejection](err); ok {
 		return err
 	}
-	return &format.DataError{Offset: format.Unplaced, Reason: damage + strings.TrimPrefix(err.Error(), "parquet: "), Advice: adviceAgain}
+	return refuseFile(damage+strings.TrimPrefix(err.Error(), "parquet: "), adviceAgain)
 }
 
-func refuseFile(reason, advice string) error {
-	return &format.DataError{Offset: format.Unplaced, Reason: reason, Advice: advice}
+func refuseFile(reason, advice string) error { return refuseColumn("", reason, advice) }
+
+func refuseColumn(column, reason, advice string) error {
+	return &format.DataError{Offset: format.Unplaced, Column: column, Reason: reason, Advice: advice}
 }
 
 const (
@@ -158,7 +160,7 @@ func (t *tableFile) checkChunk(group int, l *stream) error {
 	c := &g.Columns[l.node.leaf]
 	m := &c.MetaData
 	refuse := func(reason, advice string) error {
-		return &format.DataError{Offset: format.Unplaced, Column: l.node.place.String(), Reason: reason, Advice: advice}
+		return refuseColumn(l.node.place.String(), reason, advice)
 	}
 	switch {
 	case c.FilePath != "":
@@ -241,7 +243,7 @@ func (t *tableFile) find(c columnar.Column) (*node, error) {
 			continue
 		}
 		if found != nil {
-			return nil, &format.DataError{Offset: format.Unplaced, Column: name, Reason: "is twice in the file", Advice: "rename one of them in the source"}
+			return nil, refuseColumn(name, "is twice in the file", "rename one of them in the source")
 		}
 		found = n
 	}
@@ -270,7 +272,7 @@ func (t *tableFile) lacks(c columnar.Column) error {
 	if !c.Required {
 		advice += `; or accept it: parquet: {missing: "null"}`
 	}
-	return &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: "is not in the file", Advice: advice}
+	return refuseColumn(c.Name, "is not in the file", advice)
 }
 
 // checkExtra refuses columns that nobody has declared, where that is asked for.
@@ -280,8 +282,7 @@ func (t *tableFile) checkExtra(schema *columnar.Schema) error {
 	}
 	for _, n := range t.nodes {
 		if !slices.ContainsFunc(schema.Columns, func(c columnar.Column) bool { return t.sameName(n.name, c.Name) }) {
-			return &format.DataError{Offset: format.Unplaced, Column: n.name, Reason: "is in the file, and no column is declared for it",
-				Advice: "declare it, or accept it: parquet: {extra: ignore}"}
+			return refuseColumn(n.name, "is in the file, and no column is declared for it", "declare it, or accept it: parquet: {extra: ignore}")
 		}
 	}
 	return nil

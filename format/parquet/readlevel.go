@@ -90,8 +90,8 @@ func bitsAt(b []byte, bit, width int) uint64 {
 	return word >> (bit & 7) & (1<<width - 1)
 }
 
-// indexes fills dst.
-func (h *hybrid) indexes(dst []uint32) error {
+// unrun fills dst with the next values, which have no more bits than it has room for.
+func unrun[T byte | uint32](h *hybrid, dst []T) error {
 	for len(dst) > 0 {
 		if err := h.next(); err != nil {
 			return err
@@ -99,9 +99,9 @@ func (h *hybrid) indexes(dst []uint32) error {
 		n := min(h.left, len(dst))
 		for i := range dst[:n] {
 			if h.packed == nil {
-				dst[i] = h.value
+				dst[i] = T(h.value)
 			} else {
-				dst[i] = h.unpacked()
+				dst[i] = T(h.unpacked())
 			}
 		}
 		h.left -= n
@@ -109,6 +109,8 @@ func (h *hybrid) indexes(dst []uint32) error {
 	}
 	return nil
 }
+
+func (h *hybrid) indexes(dst []uint32) error { return unrun(h, dst) }
 
 // levels reads the levels of a page.
 type levels interface {
@@ -116,24 +118,7 @@ type levels interface {
 	levels(dst []byte) error
 }
 
-func (h *hybrid) levels(dst []byte) error {
-	for len(dst) > 0 {
-		if err := h.next(); err != nil {
-			return err
-		}
-		n := min(h.left, len(dst))
-		for i := range dst[:n] {
-			if h.packed == nil {
-				dst[i] = byte(min(h.value, math.MaxUint8))
-			} else {
-				dst[i] = byte(h.unpacked())
-			}
-		}
-		h.left -= n
-		dst = dst[n:]
-	}
-	return nil
-}
+func (h *hybrid) levels(dst []byte) error { return unrun(h, dst) }
 
 // packedLevels are levels that are only packed, the first in the highest bits, as very old writers did.
 type packedLevels struct {

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -215,8 +216,8 @@ const (
 func int96s(raw, v *values, r *refusals) {
 	for _, s := range raw.Str {
 		b := raw.data[s.Off:][:12]
-		micros, nanos, _ := unit{parts: 1000}.count(int64(littleEndian(b[:8])))
-		day, value := int64(int32(littleEndian(b[8:])))-julianEpoch, len(v.I64)
+		micros, nanos, _ := unit{parts: 1000}.count(int64(binary.LittleEndian.Uint64(b)))
+		day, value := int64(int32(binary.LittleEndian.Uint32(b[8:])))-julianEpoch, len(v.I64)
 		n := min(max(day, -maxDays), maxDays)*microsPerDay + micros
 		switch {
 		case n < columnar.MinTimestamp || n > columnar.MaxTimestamp:
@@ -226,11 +227,4 @@ func int96s(raw, v *values, r *refusals) {
 		}
 		v.I64 = append(v.I64, n)
 	}
-}
-
-func littleEndian(b []byte) (n uint64) {
-	for i := len(b) - 1; i >= 0; i-- {
-		n = n<<8 | uint64(b[i])
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math/bits"
@@ -107,7 +108,7 @@ func (c *chunkReader) header() (h pqformat.PageHeader, err error) {
 			continue // it may be longer
 		}
 		if p.bad {
-			return h, fmt.Errorf("the header of a page is damaged")
+			return h, errors.New("the header of a page is damaged")
 		}
 		n := len(data) - len(p.rest)
 		if err := thrift.Unmarshal(new(thrift.CompactProtocol), data[:n], &h); err != nil {
@@ -145,7 +146,7 @@ func (c *chunkReader) check(h *pqformat.PageHeader) error {
 	default:
 		return fmt.Errorf("a page is of a kind that is not known: %d", h.Type)
 	}
-	return fmt.Errorf("the header of a page claims what cannot be")
+	return errors.New("the header of a page claims what cannot be")
 }
 
 // skip passes the body of a page.

@@ -85,11 +85,11 @@ func (r *tableReader) source(c columnar.Column) (s columnSource, err error) {
 		return s, err
 	}
 	if n.typ.Kind == 0 {
-		return s, &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: r.file.unreadable(n), Advice: "declare the other columns, to leave it out"}
+		return s, refuseColumn(c.Name, r.file.unreadable(n), "declare the other columns, to leave it out")
 	}
 	s.node = n.as(c.Type)
 	if s.caster, err = columnar.NewCaster(s.node.column(), c); err != nil {
-		return s, &format.DataError{Offset: format.Unplaced, Column: c.Name, Reason: fmt.Sprintf("cannot be read as %s: %v", c.Type, err)}
+		return s, refuseColumn(c.Name, fmt.Sprintf("cannot be read as %s: %v", c.Type, err), "")
 	}
 	return s, nil
 }

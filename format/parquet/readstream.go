@@ -2,10 +2,8 @@ package parquet
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	pqformat "github.com/parquet-go/parquet-go/format"
 
@@ -35,9 +33,6 @@ type stream struct {
 	raw   values // as they lie in the file
 }
 
-// plainDictionary is what old writers say for RLEDictionary, and in a dictionary for Plain.
-const plainDictionary pqformat.Encoding = 2
-
 // windowSize is how many levels are read from a page at once.
 const windowSize = 1024
 
@@ -45,8 +40,6 @@ const (
 	// maxRowEntries and maxRowBytes are how many entries, and how many bytes of text, one row of a leaf can have.
 	maxRowEntries = 1 << 24
 	maxRowBytes   = 512 << 20
-	// maxDictionary is how many values a dictionary can have: it is in memory as a whole. Writers end one at about a MiB.
-	maxDictionary = 1 << 24
 )
 
 func newStream(n *node, file *source, codecs *codecs, window int, lossy bool) *stream {
@@ -78,7 +71,12 @@ func (s *stream) damaged(err error) error {
 	if _, ok := errors.AsType[*readError](err); ok {
 		return err
 	}
-	return &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Reason: damage + err.Error(), Advice: adviceAgain}
+	return s.refuse(damage+err.Error(), adviceAgain)
+}
+
+// refuse gives an error of the page at hand.
+func (s *stream) refuse(reason, advice string) error {
+	return &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Reason: reason, Advice: advice}
 }
 
 // fill reads rows until the queue has so many that are complete, or has bytes for a batch. It gives how many there are, one at least.
@@ -92,8 +90,7 @@ func (s *stream) fill(rows int) (int, error) {
 			return 0, s.damaged(err)
 		}
 		if q.complete() == 0 && (len(q.def) > maxRowEntries || len(q.values.data) > maxRowBytes) {
-			return 0, &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Advice: "cut it in the source",
-				Reason: fmt.Sprintf("a row has more than %d values, or %d MiB", maxRowEntries, maxRowBytes>>20)}
+			return 0, s.refuse(fmt.Sprintf("a row has more than %d values, or %d MiB", maxRowEntries, maxRowBytes>>20), "cut it in the source")
 		}
 	}
 }
@@ -233,44 +230,6 @@ func entriesOf(h *pqformat.PageHeader) int64 {
 	return 0
 }
 
-func (s *stream) readDictionary(h *pqformat.PageHeader) error {
-	if s.dict == nil {
-		s.dict = &dictionary{count: -1}
-	}
-	d, v := s.dict, &h.DictionaryPageHeader.V
-	if d.count >= 0 {
-		return errors.New("a column chunk has two dictionaries")
-	}
-	if v.Encoding != pqformat.Plain && v.Encoding != plainDictionary {
-		return fmt.Errorf("a dictionary is not coded by %s", v.Encoding)
-	}
-	if v.NumValues > maxDictionary {
-		return &format.DataError{Offset: s.chunk.page, Column: s.node.place.String(), Reason: fmt.Sprintf("a dictionary has more than %d values", maxDictionary),
-			Advice: "write the file with smaller dictionaries"}
-	}
-	body, err := s.chunk.read(h)
-	if err == nil {
-		body, err = s.chunk.decompress(body, int(h.UncompressedPageSize))
-	}
-	if err != nil {
-		return err
-	}
-	plain, err := newCoding(s.node.kind.physical, pqformat.Plain, body)
-	if err != nil {
-		return err
-	}
-	d.reset()
-	d.refused.list, d.refused.lossy, d.longest = d.refused.list[:0], s.queue.refused.lossy, 0
-	if err := s.become(plain, &d.values, int(v.NumValues), &d.refused); err != nil {
-		return err
-	}
-	for _, span := range d.Str {
-		d.longest = max(d.longest, int(span.Len))
-	}
-	d.count = int(v.NumValues)
-	return nil
-}
-
 // become reads n values of a coding as they are to be.
 func (s *stream) become(c coding, v *values, n int, r *refusals) error {
 	kind := &s.node.kind
@@ -374,31 +333,6 @@ func (s *stream) read(n int) error {
 	}
 	q.count += n
 	return nil
-}
-
-// readRefused reads values of a dictionary in which some are refused.
-func (s *stream) readRefused(n int) error {
-	list := s.dict.refused.list
-	var one [1]uint32
-	for i := range n {
-		if err := s.indexes.hybrid.indexes(one[:]); err != nil {
-			return err
-		}
-		if int64(one[0]) >= int64(s.dict.count) {
-			return errIndex
-		}
-		s.dict.pick(&s.queue.values, one[:])
-		if at, ok := findRefusal(list, int(one[0])); ok {
-			r := list[at]
-			s.queue.refused.add(s.queue.count+i, r.text, r.reason, r.advice)
-		}
-	}
-	return nil
-}
-
-// findRefusal finds the refusal of a value.
-func findRefusal(list []refusal, value int) (int, bool) {
-	return slices.BinarySearchFunc(list, value, func(r refusal, value int) int { return cmp.Compare(r.value, value) })
 }
 
 // pass passes rows of the chunk. The queue must be empty.

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -220,6 +219,7 @@ func (p *plainBits) read(v *values, n int) error {
 // runBits are booleans in runs.
 type runBits struct {
 	hybrid
+	bits [256]byte
 }
 
 func newRunBits(data []byte) (coding, error) {
@@ -227,7 +227,7 @@ func newRunBits(data []byte) (coding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runBits{hybrid{rest: runs, width: 1}}, nil
+	return &runBits{hybrid: hybrid{rest: runs, width: 1}}, nil
 }
 
 // prefixed gives the bytes that stand behind their length, and what follows them.
@@ -245,99 +245,15 @@ func prefixed(data []byte) (b, rest []byte, err error) {
 func (r *runBits) fits(n, _ int) int { return n }
 
 func (r *runBits) read(v *values, n int) error {
-	for range n {
-		if r.left == 0 {
-			if err := r.next(); err != nil {
-				return err
-			}
-		}
-		bit := r.value
-		if r.packed != nil {
-			bit = r.unpacked()
-		}
-		v.Bool = append(v.Bool, bit&1 == 1)
-		r.left--
-	}
-	return nil
-}
-
-// dictionary is the distinct values of a column chunk, as they are read. Some may be refused.
-type dictionary struct {
-	values
-	count   int
-	longest int // bytes
-	refused refusals
-}
-
-// indexValues are places in a dictionary.
-type indexValues struct {
-	hybrid
-	dict    *dictionary
-	indexes [256]uint32
-}
-
-var errIndex = errors.New("a value is not in the dictionary")
-
-// begin begins a page.
-func (x *indexValues) begin(dict *dictionary, data []byte) error {
-	x.dict, x.hybrid = dict, hybrid{width: 1}
-	if len(data) == 0 { // of a page without values
-		return nil
-	}
-	if data[0] > 32 {
-		return fmt.Errorf("indexes have %d bits", data[0])
-	}
-	x.hybrid = hybrid{rest: data[1:], width: int(data[0])}
-	return nil
-}
-
-func (x *indexValues) fits(n, size int) int {
-	if x.dict.longest <= size/n {
-		return n
-	}
-	return max(1, size/x.dict.longest)
-}
-
-// read appends values as the dictionary has them.
-func (x *indexValues) read(v *values, n int) error {
 	for n > 0 {
-		part := x.indexes[:min(n, len(x.indexes))]
-		if err := x.hybrid.indexes(part); err != nil {
+		part := r.bits[:min(n, len(r.bits))]
+		if err := r.levels(part); err != nil {
 			return err
 		}
-		for _, i := range part {
-			if int64(i) >= int64(x.dict.count) {
-				return errIndex
-			}
+		for _, bit := range part {
+			v.Bool = append(v.Bool, bit == 1)
 		}
-		x.dict.pick(v, part)
 		n -= len(part)
 	}
 	return nil
-}
-
-func (d *dictionary) pick(v *values, indexes []uint32) {
-	v.Bool = pick(v.Bool, d.Bool, indexes)
-	v.I32 = pick(v.I32, d.I32, indexes)
-	v.I64 = pick(v.I64, d.I64, indexes)
-	v.I128 = pick(v.I128, d.I128, indexes)
-	v.F32 = pick(v.F32, d.F32, indexes)
-	v.F64 = pick(v.F64, d.F64, indexes)
-	if len(d.Str) > 0 {
-		for _, i := range indexes {
-			s := d.Str[i]
-			v.add(d.data[s.Off:][:s.Len])
-		}
-	}
-}
-
-// pick appends those of some values that have the indexes, if there are values of the type.
-func pick[T any](to, from []T, indexes []uint32) []T {
-	if len(from) == 0 {
-		return to
-	}
-	for _, i := range indexes {
-		to = append(to, from[i])
-	}
-	return to
 }

@@ -227,7 +227,7 @@ func (t *tableFile) NewReader(r format.Reading, from, to int64) (format.TableRea
 	if r.Schema == nil {
 		r.Schema = &columnar.Schema{}
 	}
-	reader := &tableReader{file: t, reject: r.Reject, columns: r.Schema.Columns, row: from, to: to}
+	reader := &tableReader{file: t, reject: r.Reject, columns: r.Schema.Columns, row: from, to: to, room: room{most: maxHeld}}
 	if err := t.guarded(func() error { return reader.open(r.Schema, from) }); err != nil {
 		return nil, err
 	}

@@ -51,3 +51,32 @@ func TestManyShortColumns(t *testing.T) {
 		t.Errorf("5000 columns take %d MiB", most>>20)
 	}
 }
+
+// TestLargePagesOfMany: columns have pages and dictionaries of a size that is right for one, and too large for all.
+func TestLargePagesOfMany(t *testing.T) {
+	const size = 1 << 20
+	for name, pages := range map[string][]craftedPage{
+		"pages":        {page1(1, pqformat.Plain, nil, nil, make([]byte, size)).compressed(zeros(t, size))},
+		"dictionaries": {dictPage(size/4, make([]byte, size)).compressed(zeros(t, size)), page1(1, pqformat.Plain, nil, nil, make([]byte, 4)).compressed(zeros(t, 4))},
+	} {
+		for columns, want := range map[int32]string{3: "<nil>", 20: "the pages and dictionaries of all columns together have more than 12 MiB; write the file with smaller ones, or leave columns out"} {
+			table := tableOf(t, nil, manyColumns(columns, pqformat.Zstd, pages...))
+			opened, err := table.NewReader(format.Reading{Schema: &columnar.Schema{Columns: table.Columns()}}, 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := opened.(*tableReader)
+			r.room.most = 12 * size
+			_, err = r.Next(1, &columnar.Batch{})
+			if !strings.HasSuffix(fmt.Sprint(err), want) {
+				t.Errorf("%s of %d columns: %v, want %s", name, columns, err, want)
+			}
+			if r.room.held > 15*size {
+				t.Errorf("%s of %d columns take %d MiB", name, columns, r.room.held>>20)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

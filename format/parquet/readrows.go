@@ -29,6 +29,7 @@ type tableReader struct {
 	columns []columnar.Column // as declared
 	sources []columnSource    // of each of them
 	codecs  codecs
+	room    room
 	row, to int64 // of the file: to be read next, and not to be reached
 	group   int   // that row is in
 	left    int64 // rows of it that are still to be read
@@ -108,7 +109,7 @@ func (r *tableReader) makeStreams() {
 	window := min(windowBytes, max(minWindow, allWindows/max(1, count)))
 	for i, leaves := range nodes {
 		for _, n := range leaves {
-			s := newStream(n, r.file.r, &r.codecs, window, r.columns[i].Cast == columnar.CastLossy)
+			s := newStream(n, r.file.r, &r.codecs, &r.room, window, r.columns[i].Cast == columnar.CastLossy)
 			r.sources[i].leaves = append(r.sources[i].leaves, s)
 		}
 	}

@@ -31,6 +31,9 @@ type stream struct {
 
 	queue entryQueue
 	raw   values // as they lie in the file
+
+	room *room // of all streams
+	held int64 // bytes of it
 }
 
 // windowSize is how many levels are read from a page at once.
@@ -42,8 +45,8 @@ const (
 	maxRowBytes   = 512 << 20
 )
 
-func newStream(n *node, file *source, codecs *codecs, window int, lossy bool) *stream {
-	s := &stream{node: n, most: maxLevels{rep: n.rep, def: n.def}}
+func newStream(n *node, file *source, codecs *codecs, room *room, window int, lossy bool) *stream {
+	s := &stream{node: n, most: maxLevels{rep: n.rep, def: n.def}, room: room}
 	s.chunk = chunkReader{file: file, codecs: codecs, reads: window}
 	s.def = make([]byte, windowSize)
 	if s.most.rep > 0 {
@@ -88,6 +91,9 @@ func (s *stream) fill(rows int) (int, error) {
 		}
 		if err := s.more(rows); err != nil {
 			return 0, s.damaged(err)
+		}
+		if err := s.hold(); err != nil {
+			return 0, err
 		}
 		if q.complete() == 0 && (len(q.def) > maxRowEntries || len(q.values.data) > maxRowBytes) {
 			return 0, s.refuse(fmt.Sprintf("a row has more than %d values, or %d MiB", maxRowEntries, maxRowBytes>>20), "cut it in the source")

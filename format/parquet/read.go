@@ -87,6 +87,7 @@ func refuseColumn(column, reason, advice string) error {
 const (
 	errEncrypted  = "the file is encrypted, and cannot be read"
 	adviceDecrypt = "decrypt it first"
+	adviceCodec   = "write the file with another compression, such as zstd"
 )
 
 func (t *tableFile) open() (err error) {
@@ -168,7 +169,9 @@ func (t *tableFile) checkChunk(group int, l *stream) error {
 	case c.CryptoMetadata.Value != nil || c.EncryptedColumnMetadata != nil:
 		return refuse("is encrypted, and cannot be read", "decrypt the file first, or leave the column out")
 	case m.Codec == pqformat.LZO:
-		return refuse("is compressed by LZO, which cannot be read", "write the file with another compression, such as zstd")
+		return refuse("is compressed by LZO, which cannot be read", adviceCodec)
+	case m.Codec < pqformat.Uncompressed || m.Codec > pqformat.Lz4Raw:
+		return refuse(fmt.Sprintf("is compressed in a way that is not known here, number %d", int(m.Codec)), adviceCodec)
 	}
 	if t.isOf(m.PathInSchema, l.node.leaf) {
 		return refuse(damage+fmt.Sprintf("row group %d has column %s in its place", group, strings.Join(m.PathInSchema, ".")), adviceAgain)

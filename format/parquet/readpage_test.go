@@ -127,7 +127,7 @@ func TestRefusedFiles(t *testing.T) {
 		want string
 	}{
 		"LZO":                     {oneColumn(1, required, pqformat.LZO, one), "column v: is compressed by LZO, which cannot be read; write the file with another compression"},
-		"a codec of tomorrow":     {oneColumn(1, required, 77, one), "compression"},
+		"a codec of tomorrow":     {oneColumn(1, required, 77, one), "column v: is compressed in a way that is not known here, number 77; write the file with another compression"},
 		"another file":            {chunk(func(c *pqformat.ColumnChunk) { c.FilePath = "x" }, one), "column v: is in another file, x; join the files first"},
 		"encrypted":               {chunk(func(c *pqformat.ColumnChunk) { c.CryptoMetadata.Value = &pqformat.EncryptionWithFooterKey{} }, one), "column v: is encrypted, and cannot be read; decrypt the file first"},
 		"another type":            {chunk(func(c *pqformat.ColumnChunk) { c.MetaData.Type = pqformat.Int64 }, one), "row group 0 has 1 values of INT64"},
@@ -169,7 +169,9 @@ func TestRefusedFiles(t *testing.T) {
 		"a page longer than all":     {oneColumn(1, required, pqformat.Uncompressed, one.claims(func(h *pqformat.PageHeader) { h.CompressedPageSize = 500 })), "a page has 500 bytes, and its column chunk"},
 		"a size that is not so":      {oneColumn(1, required, pqformat.Snappy, one.compressed([]byte{3, 8, 1, 2, 3})), "a page is not compressed by SNAPPY"},
 		"a size that cannot be":      {oneColumn(1, required, pqformat.Lz4Raw, one.claims(func(h *pqformat.PageHeader) { h.UncompressedPageSize = 1 << 29 })), "4 compressed bytes cannot be 536870912"},
-		"values of half a width":     {oneColumn(1, required, pqformat.Uncompressed, page1(1, pqformat.ByteStreamSplit, nil, nil, []byte{1, 2, 3, 4, 5})), "are not coded by BYTE_STREAM_SPLIT"},
+		"values of half a width":     {oneColumn(1, required, pqformat.Uncompressed, page1(1, pqformat.ByteStreamSplit, nil, nil, []byte{1, 2, 3, 4, 5})), "the page ends before its values do"},
+		"a coding of tomorrow":       {oneColumn(1, required, pqformat.Uncompressed, page1(1, 10, nil, nil, int32s(1))), "column v: values are coded in a way that is not known here, number 10; write the file with another encoding"},
+		"a coding that is gone":      {oneColumn(1, required, pqformat.Uncompressed, page1(1, 1, nil, nil, int32s(1))), "values of INT32 are not coded by Encoding(?)"},
 		"differences of no blocks":   {oneColumn(1, required, pqformat.Uncompressed, page1(1, pqformat.DeltaBinaryPacked, nil, nil, []byte{0, 0, 1, 2})), "coded as they cannot be"},
 	} {
 		err := errorOf(t, test.file.file())

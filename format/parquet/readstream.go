@@ -213,6 +213,9 @@ func (s *stream) beginPage(h *pqformat.PageHeader) error {
 	}
 	s.page, s.left = page, page.entries
 	s.entries -= int64(page.entries)
+	if e := page.encoding; e < pqformat.Plain || e > pqformat.ByteStreamSplit {
+		return s.refuse(fmt.Sprintf("values are coded in a way that is not known here, number %d", int(e)), "write the file with another encoding, such as PLAIN")
+	}
 	s.isIndex = page.encoding == pqformat.RLEDictionary || page.encoding == plainDictionary
 	if !s.isIndex {
 		s.coding, err = newCoding(s.node.kind.physical, page.encoding, page.values)
@@ -268,7 +271,7 @@ func (s *stream) take(n int) error {
 		q.whole = false
 		return s.takeRepeated(s.rep[from:s.at], def)
 	}
-	if !within8(def, s.most.def) {
+	if !noneAbove(def, s.most.def) {
 		return errLevels
 	}
 	q.begun += n
@@ -277,8 +280,8 @@ func (s *stream) take(n int) error {
 	return nil
 }
 
-// within8 tells whether no level is above the most.
-func within8(levels []byte, most int) bool {
+// noneAbove tells whether no level is above the most.
+func noneAbove(levels []byte, most int) bool {
 	if most == 0 || most&(most+1) == 0 { // as many bits as a level has cannot make more
 		return true
 	}

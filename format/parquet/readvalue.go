@@ -66,8 +66,8 @@ func newCoding(p physical, e pqformat.Encoding, data []byte) (coding, error) {
 			return newRunBits(data)
 		}
 	case pqformat.ByteStreamSplit:
-		if p.width > 0 && len(data)%p.width == 0 {
-			return &splitValues{plainValues: plainValues{physical: p}, data: data, count: len(data) / p.width}, nil
+		if p.width > 0 {
+			return newSplitValues(p, data)
 		}
 	case pqformat.DeltaBinaryPacked:
 		if p.Type == pqformat.Int32 || p.Type == pqformat.Int64 {
@@ -135,6 +135,13 @@ type splitValues struct {
 	count int // of values in the page
 	at    int
 	whole []byte // bytes of some values, together again
+}
+
+func newSplitValues(p physical, data []byte) (coding, error) {
+	if len(data)%p.width != 0 {
+		return nil, errEnds
+	}
+	return &splitValues{plainValues: plainValues{physical: p}, data: data, count: len(data) / p.width}, nil
 }
 
 func (s *splitValues) read(v *values, n int) error {

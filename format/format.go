@@ -132,7 +132,7 @@ type Sampler interface {
 	// Sample looks at whole records of a chunk, as Decode gets them. It may change chunk. A record that is refused is a *DataError,
 	// the first one in the chunk; those behind it were looked at, too, so that whoever rejects such records can go on.
 	Sample(chunk []byte, at int64) error
-	// Columns gives the columns that hold every record seen. None is required.
+	// Columns gives the columns that hold every record seen. None is required. One that showed no value has a type of the Kind 0.
 	Columns() []columnar.Column
 }
 

@@ -87,7 +87,7 @@ func (g *Guess) Merge(o Guess) {
 	}
 }
 
-// Type gives the type that holds all values seen, String if there is none.
+// Type gives the type that holds all values seen. Where there is none, it has the Kind 0.
 func (g Guess) Type() columnar.Type {
 	switch g.shapes {
 	case shapeBool:
@@ -102,8 +102,10 @@ func (g Guess) Type() columnar.Type {
 		return columnar.Type{Kind: columnar.Timestamp}
 	case shapeTimestampTZ:
 		return columnar.Type{Kind: columnar.TimestampTZ}
-	case 0, shapeText:
+	case shapeText:
 		return columnar.Type{Kind: columnar.String}
+	case 0:
+		return columnar.Type{}
 	}
 	precision := columnar.Narrow
 	if g.shapes&shapeDecimal == 0 || g.whole+room+g.scale > columnar.Narrow {

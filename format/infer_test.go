@@ -92,7 +92,7 @@ func TestGuess(t *testing.T) {
 	if got := guessOf("", "1").Type().Kind; got != columnar.String {
 		t.Errorf("an empty text and a number: %s", got)
 	}
-	if got := (Guess{}).Type().Kind; got != columnar.String {
+	if got := (Guess{}).Type().Kind; got != 0 {
 		t.Errorf("no value: %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/runstate"
 )
 
@@ -159,7 +160,8 @@ func (c *projected) make(in *columnar.Batch, at Place, vars map[string]string) e
 			text = []byte(Expand(c.value, func(name string) string { return at.variable(name, row, vars) }))
 		}
 		if err := c.add(in, text, i > 0 && !perRow); err != nil {
-			return fmt.Errorf("column %s: %q %w", c.Name, text, err)
+			return &format.DataError{File: at.Path, Offset: format.Unplaced, Row: row, Column: c.Name, Value: string(text), Reason: err.Error(),
+				Advice: "change the column's value, or its type"}
 		}
 		row++
 	}

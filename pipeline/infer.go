@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -21,13 +20,17 @@ func (e *Engine) Inferred(ctx context.Context, plan Plan, source Source) (Plan, 
 	}
 	plan.Columns = []runstate.Column{}
 	for _, c := range columns {
-		plan.Columns = append(plan.Columns, runstate.Column{Name: c.Name, Type: c.Type.String(), Required: c.Required})
-	}
-	if len(columns) == 0 && plan.OnEmpty == EmptyWrite {
-		return plan, source, failf(Usage, "", "the source shows no columns, and on_empty: write needs them: declare them")
+		unseen := c.Type.Kind == 0
+		if unseen {
+			c.Type.Kind = columnar.String
+		}
+		plan.Columns = append(plan.Columns, runstate.Column{Name: c.Name, Type: c.Type.String(), Required: c.Required, Unseen: unseen})
 	}
 	if plan.Columns, err = e.sameInference(plan); err != nil {
 		return plan, source, err
+	}
+	if len(plan.Columns) == 0 && plan.OnEmpty == EmptyWrite {
+		return plan, source, failf(Usage, "", "the source shows no columns, and on_empty: write needs them: declare them")
 	}
 	source, _, err = e.Catalog.Sources().Find(ctx, plan)
 	if err != nil {
@@ -37,7 +40,8 @@ func (e *Engine) Inferred(ctx context.Context, plan Plan, source Source) (Plan, 
 }
 
 // sameInference refuses columns that differ from those that the job's last run, which was not aborted, has inferred. Only their
-// order may be another one: the columns are given in the order of then.
+// order may be another one: the columns are given in the order of then. A column that showed no value, now or then, has the type
+// of the other time; a source that shows no columns, now or then, differs in nothing.
 func (e *Engine) sameInference(plan Plan) ([]runstate.Column, error) {
 	runs, err := e.Runs(plan.Name)
 	if err != nil {
@@ -55,8 +59,8 @@ func (e *Engine) sameInference(plan Plan) ([]runstate.Column, error) {
 		if !then.Infer {
 			break
 		}
-		if slices.Equal(byName(then.Columns), byName(plan.Columns)) {
-			return then.Columns, nil
+		if columns, ok := sameColumns(plan.Columns, then.Columns); ok {
+			return columns, nil
 		}
 		now, err := plan.ColumnsLine()
 		if err != nil {
@@ -72,8 +76,30 @@ func (e *Engine) sameInference(plan Plan) ([]runstate.Column, error) {
 	return plan.Columns, nil
 }
 
-func byName(columns []runstate.Column) []runstate.Column {
-	return slices.SortedFunc(slices.Values(columns), func(a, b runstate.Column) int { return cmp.Compare(a.Name, b.Name) })
+// sameColumns gives the columns of now in the order of then, if they are the same.
+func sameColumns(now, then []runstate.Column) ([]runstate.Column, bool) {
+	switch {
+	case len(now) == 0:
+		return then, true
+	case len(then) == 0:
+		return now, true
+	case len(now) != len(then):
+		return nil, false
+	}
+	columns := slices.Clone(then)
+	for i := range columns {
+		at := slices.IndexFunc(now, func(c runstate.Column) bool { return c.Name == columns[i].Name })
+		switch {
+		case at < 0:
+			return nil, false
+		case now[at].Unseen, now[at] == columns[i]:
+		case columns[i].Unseen:
+			columns[i] = now[at]
+		default:
+			return nil, false
+		}
+	}
+	return columns, true
 }
 
 // ColumnsLine gives the columns on one line, as --columns has them. What a line cannot say is left out.

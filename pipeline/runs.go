@@ -57,7 +57,7 @@ func (e *Engine) Jobs() ([]string, error) {
 	}), nil
 }
 
-// Runs lists a job's runs, by their tokens, oldest first. Folders without a whole begun record are nothing.
+// Runs lists a job's runs, oldest first. Folders without a whole begun record are nothing.
 func (e *Engine) Runs(job string) ([]Entry, error) {
 	dir := path.Join(e.State, job)
 	names, err := e.list(dir)
@@ -77,7 +77,16 @@ func (e *Engine) Runs(job string) ([]Entry, error) {
 		}
 		runs = append(runs, r)
 	}
+	slices.SortStableFunc(runs, Entry.compare)
 	return runs, nil
+}
+
+// compare tells which run began before: of one second, of which tokens do not tell more, by their journals.
+func (r Entry) compare(o Entry) int {
+	if c := r.Run.Began().Compare(o.Run.Began()); c != 0 || r.View == nil || o.View == nil || len(r.View.Records) == 0 || len(o.View.Records) == 0 {
+		return c
+	}
+	return r.View.Records[0].At.Compare(o.View.Records[0].At)
 }
 
 // lockJob takes the lock under which a job's runs are chosen.

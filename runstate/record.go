@@ -61,9 +61,10 @@ type Column struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
 	Required bool   `json:"required,omitempty"`
-	From     string `json:"from,omitempty"`  // its name in the source, if that is another one
-	Cast     string `json:"cast,omitempty"`  // what may be done to the source's values: exact, lossy; "" is what cannot lose
-	Value    string `json:"value,omitempty"` // text of a column that is not in the source; may have {key} and the like
+	From     string `json:"from,omitempty"`   // its name in the source, if that is another one
+	Cast     string `json:"cast,omitempty"`   // what may be done to the source's values: exact, lossy; "" is what cannot lose
+	Value    string `json:"value,omitempty"`  // text of a column that is not in the source; may have {key} and the like
+	Unseen   bool   `json:"unseen,omitempty"` // it was inferred from no value
 }
 
 // SinkID is a destination.

@@ -44,8 +44,8 @@ type decoder struct {
 	hasNUL  bool              // the chunk has
 	noBlank bool              // blank lines are refused
 
-	inferred bool // nobody has declared the columns
-	shown   []byte            // the beginning of the value at hand, as it stands in the file
+	inferred bool   // nobody has declared the columns
+	shown    []byte // the beginning of the value at hand, as it stands in the file
 }
 
 func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {

@@ -75,6 +75,8 @@ func TestDialects(t *testing.T) {
 		"inner value":             {options{"decimal": ",", "delimiter": ";"}, "a:float64", "a\n1,5x\n", `error: at byte 2: column a: "1,5x" is not a float64; mend the source, or declare the column as string`},
 		"bad base64":              {nil, "a:binary", "a\nAP9=\n", `error: at byte 2: column a: "AP9=" is not base64; the option binary says how bytes are written; mend the source, or declare the column as string`},
 		"too long, no header":     {options{"header": false}, "a:int64", "1,2\n", `error: at byte 0: the record has 2 fields, and the columns are 1; a field that holds a delimiter or a line end must be quoted, or accept it: csv: {long_rows: ignore}`},
+		"all is skipped":          {options{"skip": 2}, "a:int64", "x\ny\n", `error: at byte 4: the file has no header line; is csv: {skip} right?`},
+		"two of one field":        {options{"case": "ignore"}, "a:int64 A:string", "A,b\n1,2\n", `error: at byte 0: column A: is the same field as column a: case: ignore makes them one; declare one of them`},
 		"no json":                 {nil, "a:json", "a\n{\n", ""},
 		"other types": {nil, "a:int8 b:uint64 c:time d:timestamptz e:uuid f:uint32",
 			"f,e,d,c,b,a\n4294967295,F81D4FAE-7dec-11d0-a765-00a0c91e6bf6,2026-11-30 01:02:03+02:00,01:02:03,18446744073709551615,-128\n",

@@ -103,6 +103,7 @@ type header struct {
 	names   []string
 	from    int
 	inOrder bool // there are no names: columns are the fields in order
+	nothing bool // nor is there anything else: the file is blank
 }
 
 // parseHead reads a head. One without a header line has no names.
@@ -115,6 +116,7 @@ func (f *Format) parseHead(head []byte) (header, error) {
 	from, _ := f.skipped(head)
 	h.from = f.skipBlank(head, from)
 	if h.from == len(head) {
+		h.nothing = len(bytes.TrimSpace(bytes.TrimPrefix(head, []byte(format.BOM)))) == 0
 		return h, nil
 	}
 	head = lineEnded(bytes.Clone(head)) // quotes are taken away in place
@@ -177,6 +179,8 @@ func (d *dialect) match(h header, schema *columnar.Schema) (layout, error) {
 		case slices.ContainsFunc(h.names[i+1:], func(name string) bool { return d.sameName(name, column.Name) }):
 			return l, h.refuse(column.Name, "is twice in the header",
 				"rename one of them in the source, or give the names: csv: {skip: 1, header: [...]}")
+		case l.fields[i] >= 0:
+			return l, h.refuse(column.Name, "is the same field as column "+schema.Columns[l.fields[i]].Name+": case: ignore makes them one", "declare one of them")
 		default:
 			l.fields[i] = c
 		}
@@ -195,10 +199,10 @@ func (d *dialect) checkAbsent(h header, schema *columnar.Schema, absent []int) e
 		}
 	}
 	switch {
-	case len(missing) == 0:
+	case len(missing) == 0 || h.nothing:
 		return nil
 	case len(h.names) == 0:
-		return h.refuse("", "the file has no header line", "is it whole? If it is, leave it out")
+		return h.refuse("", "the file has no header line", "is csv: {skip} right?")
 	}
 	reason := "is not in the header"
 	if len(missing) > 1 {

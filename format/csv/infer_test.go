@@ -31,7 +31,7 @@ func infer(f *Format, files ...string) (string, error) {
 			return "", err
 		}
 	}
-	return columnar.FormatColumns(s.Columns()), nil
+	return columnar.FormatColumns(formattest.Seen(s.Columns())), nil
 }
 
 type options = map[string]any
@@ -134,7 +134,7 @@ func TestInferGoesOn(t *testing.T) {
 		if e, ok := errors.AsType[*format.DataError](err); !ok || e.Start != test.start {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := columnar.FormatColumns(s.Columns()); got != test.want {
+		if got := columnar.FormatColumns(formattest.Seen(s.Columns())); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

@@ -27,7 +27,7 @@ func TestInferredKeeps(t *testing.T) {
 		if err := s.Sample([]byte(sample+",x\n"), 4); err != nil {
 			t.Fatal(err)
 		}
-		schema := &columnar.Schema{Columns: s.Columns(), Closed: true}
+		schema := &columnar.Schema{Columns: formattest.Seen(s.Columns()), Closed: true}
 		b, err := formattest.Decode(f, schema, []byte("a,b\n"+next+",x\n"))
 		if err != nil {
 			refused++

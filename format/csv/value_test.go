@@ -41,6 +41,8 @@ func TestDecode(t *testing.T) {
 		{"blank lines kept", "a:string", map[string]any{"blank_lines": "keep"}, "a\n1\n\n\"\"\r\n\r\n", [][]string{{`"1"`}, {"NULL"}, {`""`}, {"NULL"}}},
 		{"blank lines kept, without header", "a:string", map[string]any{"blank_lines": "keep", "header": false, "null": "x"}, "\n\nx\n", [][]string{{`""`}, {`""`}, {"NULL"}}},
 		{"no rows", "a:string", nil, "a", [][]string{}},
+		{"an empty file", "a:string! b:int8", nil, "", [][]string{}},
+		{"a blank file", "a:string b:int8", nil, "\xef\xbb\xbf\n\r\n", [][]string{}},
 		{"emoji", "a:string", nil, "a\n👩‍👩‍👧\n", [][]string{{`"👩\u200d👩\u200d👧"`}}},
 		{"not UTF-8 in a column of nobody's", "a:string", nil, "a,b\n1,\xff\x00\n", [][]string{{`"1"`}}},
 	} {
@@ -93,10 +95,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"missing, several", "a:string b:string c:string d:string", "\xef\xbb\xbfa\n1\n", 3, 3, "b", "", "is not in the header, nor are c, d"},
 		{"another delimiter", "a:string b:string", "a\tb\n1\t2\n", 0, 0, "a", "", "is not in the header, nor are b"},
 		{"twice", "a:string", "x,a,a\n1,2,3\n", 0, 0, "a", "", "is twice in the header"},
-		{"no header", "a:string", "", 0, 0, "", "", "no header line"},
 		{"a blank line of one column", "a:string", "a\n1\n\n2\n", 4, 4, "a", "", "a blank line, which in a file of one column may be a NULL"},
 		{"a blank line at the end of one column", "a:string", "a\n1\n\n", 4, 4, "a", "", "a blank line"},
-		{"only blank lines", "a:string", "\n\r\n", 3, 3, "", "", "no header line"},
 		{"NUL in the header", "a:string", "a\x00,\x00b\x00\n", 1, 0, "", "", "NUL byte"},
 		{"unmatched in the header", "a:string", "a,\"b\n1,2\n", 2, 0, "", `"b`, "(in the header) begins with a quote"},
 	} {

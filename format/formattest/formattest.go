@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -354,4 +355,15 @@ func must(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// Seen gives columns that were inferred, with the type that one has which showed no value.
+func Seen(columns []columnar.Column) []columnar.Column {
+	seen := slices.Clone(columns)
+	for i := range seen {
+		if seen[i].Type.Kind == 0 {
+			seen[i].Type.Kind = columnar.String
+		}
+	}
+	return seen
 }

@@ -23,7 +23,15 @@ type sampler struct {
 func (*sampler) AddHead([]byte) error { return nil }
 
 // Columns is as format.Sampler has it.
-func (p *sampler) Columns() []columnar.Column { return p.columns.columns() }
+func (p *sampler) Columns() []columnar.Column {
+	columns := p.columns.columns()
+	for i, c := range columns {
+		if p.columns.byName[c.Name].kind == 0 {
+			columns[i].Type = columnar.Type{}
+		}
+	}
+	return columns
+}
 
 // Sample is as format.Sampler has it. Of what the options say, it leaves keys that are twice, and what is no character, to the
 // decoder.

@@ -44,7 +44,7 @@ func sampled(t testing.TB, chunks ...string) ([]columnar.Column, error) {
 	for _, chunk := range chunks {
 		all = errors.Join(all, p.AddHead(nil), p.Sample([]byte(chunk), 0))
 	}
-	return p.Columns(), all
+	return formattest.Seen(p.Columns()), all
 }
 
 func TestInferValues(t *testing.T) {
@@ -164,7 +164,7 @@ func TestInferBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	columns := p.Columns()
+	columns := formattest.Seen(p.Columns())
 	if got := columnar.FormatColumns(columns[999:]); got != "v999:json" || columns[0].Type.Kind != columnar.Struct || len(columns) != 1000 {
 		t.Errorf("fields without end: %s", got)
 	}
@@ -312,7 +312,7 @@ func FuzzInfer(f *testing.F) {
 		}
 		p := f.NewSampler()
 		refused := p.Sample(bytes.Clone(chunk), 0)
-		columns := p.Columns()
+		columns := formattest.Seen(p.Columns())
 		pinned, err := columnar.ParseColumns(columnar.FormatColumns(columns))
 		if len(columns) == 0 || refused != nil {
 			return

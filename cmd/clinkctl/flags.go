@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
@@ -97,6 +98,24 @@ func (o option) key() string {
 // addFlags adds the flags of some settings. All are texts: what they hold is checked where the file's values are.
 func addFlags(flags *pflag.FlagSet, options ...option) {
 	for _, o := range options {
-		flags.String(o.name(), "", o.help)
+		flags.Var(&once{}, o.name(), o.help)
 	}
+}
+
+// once is a text that can be given once: of two, one would be lost without a word.
+type once struct {
+	text  string
+	given bool
+}
+
+func (o *once) String() string { return o.text }
+func (o *once) Type() string   { return "string" }
+
+// Set takes the text.
+func (o *once) Set(text string) error {
+	if o.given {
+		return errors.New("it is given twice")
+	}
+	o.text, o.given = text, true
+	return nil
 }

@@ -118,11 +118,16 @@ func (s *settings) readSets(flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
+	given := map[string]bool{}
 	for _, set := range sets {
 		path, text, ok := strings.Cut(set, "=")
 		if !ok || path == "" {
 			return usage("--set %s: write it as key.path=value", set)
 		}
+		if given[path] {
+			return usage("--set %s: it is given twice", set)
+		}
+		given[path] = true
 		if err := s.set(path, scalar(text)); err != nil {
 			return usage("--set %s: %w", set, err)
 		}

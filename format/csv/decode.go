@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
@@ -175,6 +176,11 @@ func (d *decoder) ragged(b []byte, start, n, next int, how outcome) *format.Data
 		Advice: "a field that holds a delimiter or a line end must be quoted, " + advise(`short_rows: "null"`)}
 	if n > len(d.fields) {
 		e.Advice = "a field that holds a delimiter or a line end must be quoted, " + advise("long_rows: ignore")
+		if d.inOrder {
+			e.Advice = "name all fields: csv: {header: [...]}; " + e.Advice
+		} else if i := strings.IndexAny(d.nameOf(0), ";\t|"); i >= 0 && len(d.names) == 1 {
+			e.Advice = fmt.Sprintf("if another character is between fields: csv: {delimiter: %q}; ", d.names[0][i:i+1]) + e.Advice
+		}
 	}
 	return e
 }

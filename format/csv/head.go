@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -160,12 +161,7 @@ type layout struct {
 // match finds the columns among the fields of records below a header.
 func (d *dialect) match(h header, schema *columnar.Schema) (layout, error) {
 	if h.inOrder {
-		l := layout{fields: make([]int, len(schema.Columns)), inOrder: true}
-		for i, c := range schema.Columns {
-			l.fields[i] = i
-			l.names = append(l.names, c.Name)
-		}
-		return l, nil
+		return inOrder(h, schema)
 	}
 	l := layout{fields: make([]int, len(h.names)), names: h.names}
 	for i := range l.fields {
@@ -189,6 +185,39 @@ func (d *dialect) match(h header, schema *columnar.Schema) (layout, error) {
 		return l, err
 	}
 	return l, d.checkExtra(h, schema, l.fields)
+}
+
+// numbered begins the names that fields without names are inferred under: column1, column2 and so on.
+const numbered = "column"
+
+// inOrder is match for records without header: columns are the fields in order, or those of the numbers in their names.
+func inOrder(h header, schema *columnar.Schema) (layout, error) {
+	l, numbers := layout{inOrder: true}, false
+	for c, column := range schema.Columns {
+		k, byNumber := numberOf(column.Name)
+		if byNumber != numbers && c > 0 {
+			return l, h.refuse(column.Name, "fields without names are given by their numbers or in order, and not both",
+				"name all columns column1, column2 ..., or none; or name the fields: csv: {header: [...]}")
+		}
+		if numbers = byNumber; !byNumber {
+			k = c
+		}
+		for len(l.fields) <= k {
+			l.fields, l.names = append(l.fields, -1), append(l.names, fmt.Sprint(numbered, len(l.names)+1))
+		}
+		l.fields[k], l.names[k] = c, column.Name
+	}
+	return l, nil
+}
+
+// maxNumber bounds the number of a field.
+const maxNumber = 1 << 20
+
+// numberOf gives the number, from 0, of the field that a name of inference stands for.
+func numberOf(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, numbered)
+	n, err := strconv.Atoi(digits)
+	return n - 1, ok && err == nil && 0 < n && n <= maxNumber && digits == strconv.Itoa(n)
 }
 
 func (d *dialect) checkAbsent(h header, schema *columnar.Schema, absent []int) error {

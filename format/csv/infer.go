@@ -172,7 +172,7 @@ func (s *sampler) fieldsOf(b []byte, start int) (int, *format.DataError) {
 // number makes columns of the n fields of the first record, which begins at start.
 func (s *sampler) number(n, start int) *format.DataError {
 	for k := range n {
-		name := fmt.Sprintf("column%d", k+1)
+		name := fmt.Sprint(numbered, k+1)
 		c, ok := s.column(name)
 		if !ok {
 			return format.TooMany(int64(start), name)

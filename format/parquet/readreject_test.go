@@ -59,6 +59,8 @@ func TestRefusedValues(t *testing.T) {
 		"decimals of 64 bits": {el("required", "v", i64, as(deprecated.Decimal), digits(20, 0)), int64s(1, -1), 2, false, `"1"; "-1"`, nil},
 		"decimals of bytes": {el("required", "v", str, as(deprecated.Decimal), digits(38, 0)), texts("\x01", "", strings.Repeat("\xff", 16)+"\x80", "\x01"+strings.Repeat("\x00", 16), "\xfe"+strings.Repeat("\x00", 16), strings.Repeat("\xff", 17), "\x7f"+strings.Repeat("\xff", 15), strings.Repeat("\x00", 20)+"\x80"), 8, false,
 			`"1"; "-128"; "-1"; "128"`, []string{`is a decimal without bytes`, `is a decimal that is too large for any type; mend the source`, `is a decimal that is too large for any type`, `"170141183460469231731687303715884105727" has more than 38 digits`}},
+		"JSON": {el("required", "v", str, as(deprecated.Json)), texts("1", "{", "\"\xff\"", "", "2"), 5, false, `"1"; "2"`,
+			[]string{`"{" is not the text of one JSON value; the type string holds any text`, `"\"\xff\"" is not the text`, `is not the text`}},
 		"text": {el("required", "v", str, as(deprecated.UTF8)), texts("é", "\xff", "a\xc3", ""), 4, false, `"é"; ""`, []string{`"\xff" is not UTF-8, which text must be; the type binary holds any bytes`, `"a\xc3" is not UTF-8`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,6 +115,18 @@ func TestRefusedValues(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestJSONAsText: what is said to be JSON and is not can be read as text, and as bytes.
+func TestJSONAsText(t *testing.T) {
+	json := el("required", "v", of(pqformat.ByteArray), logical(&pqformat.JsonType{}))
+	table := tableOf(t, nil, oneColumn(2, json, 0, page1(2, pqformat.Plain, nil, nil, texts("{", "[]"))).file())
+	for columns, want := range map[string]string{"v:string": `"{"; "[]"`, "v:binary": `"ew=="; "W10="`} {
+		rows, _, err := rowsOf(table, formattest.ParseSchema(columns), 0, 2, 9, false)
+		if err != nil || strings.Join(rows, "; ") != want {
+			t.Errorf("%s: %q %v, want %s", columns, rows, err, want)
+		}
 	}
 }
 

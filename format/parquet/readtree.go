@@ -227,13 +227,13 @@ func (n *node) nest(kind columnar.Kind) *node {
 	return n
 }
 
-// as gives the node as a type wants it read: text as the bytes that it is, and bytes that are not annotated as text as such, where old
-// writers wrote text so.
+// as gives the node as a type wants it read: text as the bytes that it is, JSON as any text, and bytes that are not annotated as text as
+// such, where old writers wrote text so.
 func (n *node) as(t columnar.Type) *node {
 	want, is := t.Kind, n.typ.Kind
 	other := *n
 	switch {
-	case len(n.kids) == 0 && is == columnar.Binary && (want == columnar.String || want == columnar.JSON):
+	case len(n.kids) == 0 && is == columnar.Binary && (want == columnar.String || want == columnar.JSON), is == columnar.JSON && want == columnar.String:
 		other.kind = n.kind.text(columnar.String)
 		other.typ = other.kind.typ
 	case len(n.kids) == 0 && (is == columnar.String || is == columnar.JSON) && want == columnar.Binary:

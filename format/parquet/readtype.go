@@ -212,15 +212,21 @@ func bytesKind(e *pqformat.SchemaElement, k leafKind) leafKind {
 
 // text makes the kind one of text.
 func (k leafKind) text(kind columnar.Kind) leafKind {
-	k.typ, k.look = columnar.Type{Kind: kind}, utf8Only
+	k.typ, k.look = columnar.Type{Kind: kind}, lookAtText(utf8.Valid, "is not UTF-8, which text must be", "the type binary holds any bytes")
+	if kind == columnar.JSON {
+		k.look = lookAtText(isJSON, "is not the text of one JSON value", "the type string holds any text")
+	}
 	return k
 }
 
-func utf8Only(v *values, from int, r *refusals) {
-	for i := from; i < len(v.Str); i++ {
-		s := v.Str[i]
-		if b := v.data[s.Off:][:s.Len]; !utf8.Valid(b) {
-			r.add(i, string(b[:min(len(b), 100)]), "is not UTF-8, which text must be", "the type binary holds any bytes")
+// lookAtText refuses texts that are not right.
+func lookAtText(right func([]byte) bool, reason columnar.Refusal, advice string) func(v *values, from int, r *refusals) {
+	return func(v *values, from int, r *refusals) {
+		for i := from; i < len(v.Str); i++ {
+			s := v.Str[i]
+			if b := v.data[s.Off:][:s.Len]; !right(b) {
+				r.add(i, string(b[:min(len(b), 100)]), reason, advice)
+			}
 		}
 	}
 }

@@ -146,12 +146,14 @@ func bytesBounds(b *columnar.Batch, spans []columnar.Span, text bool) (low, high
 // notJSON finds the first value that is not the text of a JSON value.
 func notJSON(b *columnar.Batch, spans []columnar.Span) (int, error) {
 	for i, s := range spans {
-		if text := b.Bytes(s); !json.Valid(text) || !utf8.Valid(text) {
+		if !isJSON(b.Bytes(s)) {
 			return i, columnar.Refusal("is not JSON")
 		}
 	}
 	return 0, nil
 }
+
+func isJSON(text []byte) bool { return json.Valid(text) && utf8.Valid(text) }
 
 func uuidBounds(values []columnar.Int128) (low, high parquet.Value) {
 	least, most := values[0], values[0]

@@ -77,6 +77,12 @@ type Text interface {
 	Compression() Compression
 }
 
+// Parsed is a Text that knows whether its options say something of values, or of which records there are: then they must be read, and
+// cannot be copied as they are.
+type Parsed interface {
+	Parsed() bool
+}
+
 // Careful is a Text that can find records in a way that takes longer, so that one which is refused takes fewer others with it.
 type Careful interface {
 	Careful() Text

@@ -14,6 +14,7 @@ package csv
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/clinkctl/clinkctl/format"
 )
@@ -33,15 +34,27 @@ func Kind() format.Kind {
 type Format struct {
 	splitter
 	compression format.Compressor
+	parsed      bool // an option says something of what is in records
 }
 
 // New makes the format from its options.
 func New(options map[string]any) (*Format, error) {
 	o := format.ReadOptions("csv", options)
 	d := readDialect(o)
-	f := &Format{splitter{d}, format.ReadCompression(o)}
+	f := &Format{splitter: splitter{d}, compression: format.ReadCompression(o)}
+	for name, v := range options {
+		_, names := v.([]any)
+		f.parsed = f.parsed || names && name == "header" || !slices.Contains(copied, name)
+	}
 	return f, o.Err()
 }
+
+// copied are the options that say where records begin and end, and how files are kept. A header that is a list would be lost.
+var copied = []string{"delimiter", "quote", "escape", "header", "skip", "null", "trim", "decimal", "bare_quotes", "blank_lines", "max_field", "compression",
+	"nonfinite", "binary"}
+
+// Parsed is as format.Parsed has it.
+func (f *Format) Parsed() bool { return f.parsed }
 
 // Name is "csv".
 func (*Format) Name() string { return "csv" }
@@ -56,7 +69,7 @@ func (f *Format) Compression() format.Compression { return f.compression.Compres
 func (f *Format) Careful() format.Text {
 	careful := *f.dialect
 	careful.parity = false
-	return &Format{splitter{&careful}, f.compression}
+	return &Format{splitter{&careful}, f.compression, f.parsed}
 }
 
 // noRecord gives the end of the line that b[i] begins if it is no record, being blank or a comment; 0 if it is one, or is not whole.

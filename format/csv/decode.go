@@ -18,7 +18,7 @@ func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
 		return nil, err
 	}
 	if r.Schema == nil || len(r.Schema.Columns) == 0 {
-		return copying{f.splitter, r.Reject}, nil
+		return copying{f.splitter, r.Reject, len(h.names)}, nil
 	}
 	d := &decoder{splitter: f.splitter, columns: r.Schema.Columns, reject: r.Reject, inferred: r.Schema.Closed}
 	if d.layout, err = f.match(h, r.Schema); err != nil {

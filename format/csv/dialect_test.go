@@ -57,6 +57,7 @@ func TestDialects(t *testing.T) {
 		"nulls":                   {options{"null": []any{"NULL", "", "n/a"}}, "a:string b:int64", "a,b\nNULL,\n\"NULL\",n/a\n\"\",1\n", `NULL NULL; "NULL" NULL; "" "1"`},
 		"empty is no null":        {options{"null": `\N`}, "a:string b:string", "a,b\n,\\N\n", `"" NULL`},
 		"trim":                    {options{"trim": true}, "a:string b:int64 c:string", "a , b,\tc\n x y , 1 , \" z \" \n \"q\"\t,\t2,   \n", `"x y" "1" " z "; "q" "2" NULL`},
+		"trim and escape":         {options{"trim": true, "escape": `\`}, "a:string b:string", "a,b\nx\\ ,\\ y \\  \n \\\\ ,z\n", `"x " " y  "; "\\" "z"`},
 		"decimal comma":           {options{"delimiter": ";", "decimal": ","}, "a:decimal(5,2) b:float64 c:float32 d:timestamp", "a;b;c;d\n1,5;-0,25;1e3;2026-11-30 00:00:00.5\n", `"1.50" "-0.25" "1000" "2026-11-30 00:00:00.500000"`},
 		"point in comma dialect":  {options{"delimiter": ";", "decimal": ","}, "a:float64", "a\n1.5\n", `error: at byte 2: column a: "1.5" has a point, and fractions are written with a comma; the option decimal says so: csv: {decimal: ","}`},
 		"skip":                    {options{"skip": 3}, "a:int64", "\xef\xbb\xbfreport \"of\n\n2026\n\na\n1\n", `"1"`},

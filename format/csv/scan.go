@@ -101,6 +101,7 @@ func (d *dialect) scanSlow(b []byte, i int) (f field, next int, how outcome) {
 		return d.scanQuotedSlow(b, begin)
 	}
 	f = field{from: begin, open: begin}
+	kept := begin // what is before is no blank around the field
 	for j := begin; ; j++ {
 		for j < len(b) && !d.stops[b[j]] {
 			j++
@@ -111,6 +112,7 @@ func (d *dialect) scanSlow(b []byte, i int) (f field, next int, how outcome) {
 			if j++; j == len(b) {
 				return f, j, cutOff
 			}
+			kept = j + 1
 			continue
 		}
 		if j < len(b) && d.quote != 0 && b[j] == d.quote {
@@ -124,7 +126,7 @@ func (d *dialect) scanSlow(b []byte, i int) (f field, next int, how outcome) {
 			continue
 		}
 		if d.trim {
-			f.to = cutBlanks(b, f)
+			f.to = max(cutBlanks(b, f), kept)
 		}
 		return f, next, how
 	}

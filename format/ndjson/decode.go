@@ -1,6 +1,8 @@
 package ndjson
 
 import (
+	"unicode/utf8"
+
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/jsontext"
@@ -51,6 +53,9 @@ func (d *copying) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 		if err == nil {
 			err = r.s.Value(1)
 		}
+		if err == nil {
+			err = isUTF8(r.s.B[r.start:r.s.At], r.start)
+		}
 		if r.end(err) {
 			out.Rows++
 			continue
@@ -63,6 +68,15 @@ func (d *copying) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 	}
 	out.Data = chunk
 	return r.err
+}
+
+// isUTF8 refuses a record that is none, and so no JSON: a record that is copied is to be some.
+func isUTF8(record []byte, start int) fault {
+	if utf8.Valid(record) {
+		return nil
+	}
+	return &format.DataError{Offset: int64(start + format.NotUTF8(record)), Reason: "the record is not UTF-8",
+		Advice: format.AdviceUTF8 + "; or read values, and accept it: ndjson: {invalid_utf8: replace}"}
 }
 
 // eachObject calls object for each record of a chunk that begins at offset at of its file, with a scanner that stands at it, whose

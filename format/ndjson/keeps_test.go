@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clinkctl/clinkctl/columnar"
+	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/formattest"
 )
 
@@ -37,5 +39,21 @@ func TestInferredKeeps(t *testing.T) {
 				t.Errorf("%+v: %v", test, err)
 			}
 		}
+	}
+}
+
+// TestCopiesAreJSON: a record that is copied is JSON, and so UTF-8.
+func TestCopiesAreJSON(t *testing.T) {
+	f, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.NewDecoder(format.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b columnar.Batch
+	if err := d.Decode([]byte("{\"a\":\"ö\"}\n{\"a\":\"\xff\"}\n"), 0, &b); err == nil || !strings.Contains(err.Error(), "at byte 17: the record is not UTF-8") {
+		t.Error(err)
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/jsontext"
@@ -52,6 +53,7 @@ type Format struct {
 	nonFinite   format.NonFinite
 	policy      jsontext.Policy
 	limit       int // how many bytes a line can have, its line feed aside
+	parsed      bool
 }
 
 // New makes the format from its options.
@@ -64,8 +66,14 @@ func New(options map[string]any) (Format, error) {
 		policy:      jsontext.ReadPolicy("ndjson", o),
 		limit:       int(o.Size("max_record", format.MaxRecord, 1, format.MaxRecord)),
 	}
+	for name := range options {
+		f.parsed = f.parsed || !slices.Contains([]string{"compression", "max_record", "nonfinite", "binary"}, name)
+	}
 	return f, o.Err()
 }
+
+// Parsed is as format.Parsed has it: keys and values were spoken of.
+func (f Format) Parsed() bool { return f.parsed }
 
 // Name is "ndjson".
 func (Format) Name() string { return "ndjson" }

@@ -55,6 +55,9 @@ func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
 	} else if declared {
 		d.projection(s.at("columns"), p, from)
 	}
+	if parsed, ok := from.made.(format.Parsed); ok && parsed.Parsed() {
+		from.typed = true
+	}
 	if _, ok := from.made.(format.Table); ok || s.values["sample_rows"] != nil && from.name != copied {
 		from.typed = true
 	}

@@ -28,9 +28,6 @@ const (
 	maxPageSize = 1 << 30
 	// maxHeader is how many bytes the header of a page can have. It may have the bounds of long texts.
 	maxHeader = 64 << 20
-	// chunkSlack is how many bytes a column chunk may be longer than the footer says, if no other one begins there: some old writers
-	// did not count the header of its dictionary.
-	chunkSlack = 128
 )
 
 // chunkReader reads the pages of a column chunk.
@@ -62,14 +59,6 @@ func (c *chunkReader) open(m *pqformat.ColumnMetaData, end int64) {
 
 // ample is how many bytes of the chunk are read at once, if no more are asked for.
 func (c *chunkReader) ample() int { return int(min(int64(c.reads), c.end-c.at)) }
-
-// chunkStart is where a column chunk begins: with its dictionary, if it has one.
-func chunkStart(m *pqformat.ColumnMetaData) int64 {
-	if m.DictionaryPageOffset > 0 && m.DictionaryPageOffset < m.DataPageOffset {
-		return m.DictionaryPageOffset
-	}
-	return m.DataPageOffset
-}
 
 // look gives the next n bytes, or what there is of them, without passing them.
 func (c *chunkReader) look(n int) ([]byte, error) {

@@ -16,6 +16,9 @@ func numberRule(from, to Type, lossy bool) rule {
 	case isFixed(from.Kind) && isFixed(to.Kind):
 		f := newFixedCast(from, to, lossy)
 		r.values, r.rounded = f.values, f.fraction
+		if to.Scale >= from.Scale && r.advice != "" {
+			r.advice = adviceExact // there is nothing to round off
+		}
 		if widens(from, to) {
 			r.values = widenInts(from.Kind, to.Kind)
 		}

@@ -16,11 +16,11 @@ type rule struct {
 
 // What casts that are not allowed are advised with, and values that CastExact refuses.
 const (
-	adviceExact = "cast: exact refuses those"
-	adviceRound = "cast: exact refuses those, cast: lossy rounds them off"
-	adviceUTC   = "cast: exact takes the zone to be UTC"
-	adviceDrop  = "cast: lossy leaves it out"
-	adviceLossy = "cast: lossy rounds it off"
+	adviceExact = "cast: exact refuses those, where the column is declared"
+	adviceRound = "cast: exact refuses those, cast: lossy rounds them off, where the column is declared"
+	adviceUTC   = "cast: exact takes the zone to be UTC, where the column is declared"
+	adviceDrop  = "cast: lossy leaves it out, where the column is declared"
+	adviceLossy = "cast: lossy rounds it off, where the column is declared"
 )
 
 // plan chooses what casts the values.

@@ -3,7 +3,9 @@ package format
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -55,7 +57,7 @@ func (e *DataError) Error() string {
 	}
 	if e.Column != "" {
 		colon(&b)
-		fmt.Fprintf(&b, "column %s", e.Column)
+		fmt.Fprintf(&b, "column %s", named(e.Column))
 	} else if e.Field > 0 {
 		colon(&b)
 		fmt.Fprintf(&b, "field %d", e.Field)
@@ -70,6 +72,14 @@ func (e *DataError) Error() string {
 		b.WriteString(e.Advice)
 	}
 	return b.String()
+}
+
+// named gives a name for people, in quotes if it has what a terminal would not show.
+func named(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Shown is the value as the error shows it: cut.

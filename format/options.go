@@ -75,7 +75,7 @@ func (o *Options) Bool(name string) bool {
 			return v == "true"
 		}
 	}
-	o.Refuse(name, fmt.Sprintf("is %v, and must be true or false", o.given[name]))
+	o.Refuse(name, fmt.Sprintf("is %s, and must be true or false", given(o.given[name])))
 	return false
 }
 

@@ -123,11 +123,11 @@ func (e *encoder) value(b *columnar.Batch, c int) error {
 		return e.text(c, e.scratch)
 	case columnar.Float32:
 		if !format.IsFinite(float64(v.F32[i])) && e.nonFinite != format.NonFiniteString {
-			return e.notFinite(c)
+			return e.notFinite(c, float64(v.F32[i]))
 		}
 	case columnar.Float64:
 		if !format.IsFinite(v.F64[i]) && e.nonFinite != format.NonFiniteString {
-			return e.notFinite(c)
+			return e.notFinite(c, v.F64[i])
 		}
 	}
 	return e.scalar(v, c, i)
@@ -167,12 +167,12 @@ func (e *encoder) nested(b *columnar.Batch, c int) error {
 	return e.text(c, e.scratch)
 }
 
-func (e *encoder) notFinite(c int) error {
-	if e.nonFinite == format.NonFiniteNull {
+func (e *encoder) notFinite(c int, f float64) error {
+	if e.nonFinite == format.NonFiniteNull && !e.columns[c].Required {
 		e.nulled++
 		return e.null(c)
 	}
-	return e.refuse(c, nil, "a value is not finite", `write it as text or as NULL: csv: {nonfinite: string}, or "null"`)
+	return e.refuse(c, columnar.AppendFloat64(nil, f), "is not finite", `write it as text, or as NULL in a column that is not required: csv: {nonfinite: string}, or "null"`)
 }
 
 func (e *encoder) null(c int) error {

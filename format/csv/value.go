@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/columnar"
@@ -38,7 +39,7 @@ func (d *decoder) value(f field, c int, out *columnar.Batch) *format.DataError {
 		return nil
 	case d.comma && fraction(kind):
 		if i := bytes.IndexByte(text, '.'); i >= 0 {
-			return refuse(f.from, column, text, "has a point, and fractions are written with a comma", "the option decimal says so: csv: {decimal: \",\"}")
+			return refuse(f.from, column, text, "has a point, and fractions have a comma", "as the option decimal says; between thousands there may be nothing")
 		}
 		if i := bytes.IndexByte(text, ','); i >= 0 {
 			text[i] = '.'
@@ -109,8 +110,22 @@ func (d *decoder) refuseValue(f field, column *columnar.Column, text []byte, cau
 		} else if !f.quoted {
 			advice = `if it is NULL: csv: {null: ""}`
 		}
+	} else if !f.quoted {
+		advice += d.adviseValue(column.Type, text)
 	}
 	return refuse(f.from, column, text, reason, advice)
+}
+
+// adviseValue names the option by which a text that is refused may be a value, if one may.
+func (d *decoder) adviseValue(t columnar.Type, text []byte) string {
+	switch strings.ToLower(string(text[:min(len(text), 10)])) {
+	case `\n`, "null", "na", "n/a", "none", "nil", "-":
+		return fmt.Sprintf("; if it is NULL: csv: {null: %q}", text)
+	}
+	if i := bytes.IndexByte(text, ','); i >= 0 && !d.comma && fraction(t.Kind) && bytes.IndexByte(text[i+1:], ',') < 0 {
+		return `; if the comma is before a fraction: csv: {decimal: ","}`
+	}
+	return ""
 }
 
 func refuse(at int, column *columnar.Column, value []byte, reason, advice string) *format.DataError {

@@ -202,11 +202,12 @@ func TestEncodeRefuses(t *testing.T) {
 	for _, test := range []struct{ name, schema, value, reason string }{
 		{"NULL alone on a line", "a:string", "NULL", "a blank line"},
 		{"NUL", "a:string b:string", "x\x00", "NUL byte"},
+		{"not finite, of a column that is required", "a:float64! b:string", "NaN", `"NaN" is not finite`},
 	} {
 		schema := formattest.ParseSchema(test.schema)
 		row := make([]string, len(schema.Columns))
 		row[0] = test.value
-		_, err := formattest.Encode(mustNew(t, nil), format.Target{Schema: schema}, formattest.Of(schema, row))
+		_, err := formattest.Encode(mustNew(t, map[string]any{"nonfinite": "null"}), format.Target{Schema: schema}, formattest.Of(schema, row))
 		if e := dataError(t, err); e.Column != "a" || !strings.Contains(err.Error(), test.reason) || !strings.HasPrefix(err.Error(), "column a: ") {
 			t.Errorf("%s: %v", test.name, err)
 		}

@@ -49,8 +49,12 @@ func (e *encoder) Encode(b *columnar.Batch) error {
 		e.rows++
 		for c := range e.columns {
 			var err error
+			nulled := e.values.Nulled
 			if e.buf, err = e.values.Append(append(e.buf, e.keys[c]...), b, &e.cursors[c]); err != nil {
 				return format.AtRow(e.refused(err, c), row)
+			}
+			if e.values.Nulled > nulled && e.columns[c].Required && !e.columns[c].Type.Kind.Nested() {
+				return format.AtRow(e.refused(errRequired(), c), row)
 			}
 		}
 		e.buf = append(e.buf, '}', '\n')
@@ -61,6 +65,12 @@ func (e *encoder) Encode(b *columnar.Batch) error {
 		}
 	}
 	return nil
+}
+
+// errRequired is of a float that is not finite, in a column that has no null.
+func errRequired() error {
+	return &format.DataError{Offset: format.Unplaced, Reason: "is not finite, and the column is required, so that it cannot be null",
+		Advice: "write it as a string: ndjson: {nonfinite: string}"}
 }
 
 // refused completes the error of a value.

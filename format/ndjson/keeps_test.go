@@ -57,3 +57,15 @@ func TestCopiesAreJSON(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoNullInARequiredColumn: nonfinite: null makes no column null that is required.
+func TestNoNullInARequiredColumn(t *testing.T) {
+	f, err := New(map[string]any{"nonfinite": "null"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := formattest.ParseSchema("a:float64!")
+	if _, err := formattest.Encode(f, format.Target{Schema: schema}, formattest.Of(schema, []string{"NaN"})); err == nil || !strings.Contains(err.Error(), "column a: is not finite, and the column is required") {
+		t.Error(err)
+	}
+}

@@ -36,7 +36,9 @@ func (s *section) problem(name, text string, args ...any) { s.d.problem(s.at(nam
 
 // value gives a setting, nil if it is not given.
 func (s *section) value(name string) any {
-	s.known = append(s.known, name)
+	if !slices.Contains(s.known, name) {
+		s.known = append(s.known, name)
+	}
 	return s.values[name]
 }
 

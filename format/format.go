@@ -104,6 +104,7 @@ type Rejected struct {
 	Err      *DataError // offsets are in the file
 	Record   int        // its number in what is decoded at once, from 0, others that are refused included
 	From, To int        // where it lies in the chunk that was decoded; not set for formats that are no text
+	Raw      []byte     // of formats that are no text, the columns that were read as a JSON object
 }
 
 // Splitter finds where records end. Every b begins at the start of a record, and has all of the file's bytes up to its

@@ -199,7 +199,8 @@ func shapes(t *testing.T) map[string]*shape {
 				reject(p, 4)
 			},
 			rows: sourceRows(128)[128-sweepRows:],
-			bad:  []string{"/src/1.parquet:25 \n", "/src/1.parquet:26 \n", "/src/2.parquet:1 \n", "/src/2.parquet:2 \n"},
+			bad: []string{`/src/1.parquet:25 {"id":"128","name":"name-128"}` + "\n", `/src/1.parquet:26 {"id":"129","name":"name-129"}` + "\n",
+				`/src/2.parquet:1 {"id":"200","name":"name-200"}` + "\n", `/src/2.parquet:2 {"id":"201","name":"name-201"}` + "\n"},
 		},
 		"checkpoints without rows": {
 			files: map[string]string{"1.csv": text(rows[:4]) + strings.Repeat("\n", 200) + strings.Join(rows[4:half], ""), "2.csv": header,

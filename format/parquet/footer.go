@@ -22,7 +22,7 @@ const magic = "PAR1"
 const tailSize = 4 + len(magic)
 
 // maxFooter is the most bytes of a footer that is read.
-const maxFooter = 256 << 20
+const maxFooter = 100 << 20
 
 var errFooter = errors.New("the footer is damaged")
 

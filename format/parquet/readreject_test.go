@@ -165,3 +165,54 @@ func TestRefusedRows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRefusedRowsHaveText: a row that is refused is told as an object of the columns that are read, refused values as texts.
+func TestRefusedRowsHaveText(t *testing.T) {
+	file := &crafted{schema: root(3, el("required", "id", of(pqformat.Int32)), el("optional", "d", of(pqformat.Int32), as(deprecated.Date)), el("required", "s", kids(2)),
+		el("required", "X", of(pqformat.Int32)), el("required", "y", of(pqformat.ByteArray), as(deprecated.UTF8)))}
+	chunk := func(p craftedPage, of pqformat.Type) craftedChunk {
+		return craftedChunk{typ: of, pages: []craftedPage{p}}
+	}
+	file.groups = []craftedGroup{{rows: 3, chunks: []craftedChunk{chunk(page1(3, pqformat.Plain, nil, nil, int32s(1, 300, 3)), pqformat.Int32),
+		chunk(page1(3, pqformat.Plain, nil, runs(0, 1, 1), int32s(0, columnar.MaxDate+1)), pqformat.Int32),
+		chunk(page1(3, pqformat.Plain, nil, nil, int32s(7, 8, 9)), pqformat.Int32), chunk(page1(3, pqformat.Plain, nil, nil, texts("a", "b", "\"c")), pqformat.ByteArray)}}}
+	table := tableOf(t, map[string]any{"case": "ignore"}, file.file())
+	schema := formattest.ParseSchema("id:int8 s:struct<x:int32,y:string> d:date")
+	schema.Columns[0].Cast = columnar.CastExact
+	var got []string
+	r, err := table.NewReader(format.Reading{Schema: schema, Reject: func(x format.Rejected) error {
+		got = append(got, string(x.Raw))
+		return nil
+	}}, 0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b columnar.Batch
+	if _, err := r.Next(10, &b); err != nil || b.Rows != 1 {
+		t.Fatal(b.Rows, err)
+	}
+	want := []string{`{"id":"300","s":{"x":8,"y":"b"},"d":"1970-01-01"}`, `{"id":3,"s":{"x":9,"y":"\"c"},"d":"2932897"}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestFieldsThatAreLacking: a field of a struct is missed as a column is.
+func TestFieldsThatAreLacking(t *testing.T) {
+	file := &crafted{schema: root(1, el("required", "s", kids(1)), el("required", "x", of(pqformat.Int32)))}
+	file.groups = []craftedGroup{{rows: 1, chunks: []craftedChunk{{typ: pqformat.Int32, pages: []craftedPage{page1(1, pqformat.Plain, nil, nil, int32s(7))}}}}}
+	for _, test := range []struct{ missing, schema, want string }{
+		{"fail", "s:struct<x:int32,z:int8>", `column s: has no field z in the file; or accept it: parquet: {missing: "null"}`},
+		{"null", "s:struct<x:int32,z:int8>", ""},
+		{"fail", "s:struct<x:int32>", ""},
+	} {
+		_, err := tableOf(t, map[string]any{"missing": test.missing}, file.file()).NewReader(format.Reading{Schema: formattest.ParseSchema(test.schema)}, 0, 1)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}

@@ -1,12 +1,10 @@
 package parquet
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/format"
@@ -37,7 +35,7 @@ type tableReader struct {
 
 	native  columnar.Batch // of the columns that are read, with the file's types
 	data    []byte         // of the batch at hand
-	refused map[int]*format.DataError
+	refused map[int]*refusedRow
 	rows    []int // those of refused, sorted
 }
 
@@ -88,7 +86,13 @@ func (r *tableReader) source(c columnar.Column) (s columnSource, err error) {
 	if n.typ.Kind == 0 {
 		return s, refuseColumn(c.Name, r.file.unreadable(n), "declare the other columns, to leave it out")
 	}
-	s.node = n.as(c.Type)
+	s.node = n.as(c.Type, r.file.reading)
+	if s.node.typ.Kind == 0 {
+		return s, refuseColumn(c.Name, "has fields of the same name, without their case", "rename one of them in the source")
+	}
+	if path := s.node.lacks(c.Type, ""); path != "" && !r.file.missingNull {
+		return s, refuseColumn(c.Name, "has no field "+path+" in the file", `or accept it: parquet: {missing: "null"}`)
+	}
 	if s.caster, err = columnar.NewCaster(s.node.column(), c); err != nil {
 		return s, refuseColumn(c.Name, fmt.Sprintf("cannot be read as %s: %v", c.Type, err), "")
 	}
@@ -279,7 +283,7 @@ func (r *tableReader) finishColumn(i, rows int, out *columnar.Vector) error {
 		return nil
 	}
 	for _, l := range s.leaves {
-		r.takeRefusals(l, rows)
+		r.takeRefusals(i, l, rows)
 	}
 	v := out
 	if !s.caster.Copies() {
@@ -295,13 +299,13 @@ func (r *tableReader) finishColumn(i, rows int, out *columnar.Vector) error {
 		if x.Path != "" {
 			path += "." + x.Path
 		}
-		r.refuse(x.Row, path, x.Value, x.Reason, x.Advice)
+		r.refuse(x.Row, i, path, x.Value, x.Reason, x.Advice)
 		return nil
 	})
 }
 
-// takeRefusals notes the refusals of a leaf in the first rows of its queue.
-func (r *tableReader) takeRefusals(l *stream, rows int) {
+// takeRefusals notes the refusals of a leaf of the c-th column in the first rows of its queue.
+func (r *tableReader) takeRefusals(c int, l *stream, rows int) {
 	list := l.queue.refused.list
 	row, value := -1, 0
 	for i := 0; len(list) > 0 && i < len(l.queue.def); i++ {
@@ -314,43 +318,11 @@ func (r *tableReader) takeRefusals(l *stream, rows int) {
 			continue
 		}
 		if x := list[0]; x.value == value {
-			r.refuse(row, l.node.place.String(), x.text, x.reason, x.advice)
+			r.refuse(row, c, l.node.place.String(), x.text, x.reason, x.advice)
 			list = list[1:]
 		}
 		value++
 	}
-}
-
-// refuse notes that a row, from 0 of the batch, has a value that is refused. The first one of a row is told.
-func (r *tableReader) refuse(row int, column, value string, reason columnar.Refusal, advice string) {
-	if r.refused == nil {
-		r.refused = map[int]*format.DataError{}
-	}
-	if _, ok := r.refused[row]; !ok {
-		r.refused[row] = &format.DataError{Offset: format.Unplaced, Row: r.row + int64(row) + 1, Column: column, Value: value, Reason: string(reason), Advice: advice}
-	}
-}
-
-// takeOut hands the refused rows over, or gives the error of the first one.
-func (r *tableReader) takeOut(out *columnar.Batch) error {
-	if len(r.refused) == 0 {
-		return nil
-	}
-	r.rows = r.rows[:0]
-	for row := range r.refused {
-		r.rows = append(r.rows, row)
-	}
-	slices.SortFunc(r.rows, cmp.Compare)
-	for _, row := range r.rows {
-		if r.reject == nil {
-			return r.refused[row]
-		}
-		if err := r.reject(format.Rejected{Err: r.refused[row], Record: row}); err != nil {
-			return rejection{err}
-		}
-	}
-	out.Drop(r.columns, r.rows)
-	return nil
 }
 
 // Close ends the reading.

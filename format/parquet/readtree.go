@@ -229,7 +229,7 @@ func (n *node) nest(kind columnar.Kind) *node {
 
 // as gives the node as a type wants it read: text as the bytes that it is, JSON as any text, and bytes that are not annotated as text as
 // such, where old writers wrote text so.
-func (n *node) as(t columnar.Type) *node {
+func (n *node) as(t columnar.Type, r reading) *node {
 	want, is := t.Kind, n.typ.Kind
 	other := *n
 	switch {
@@ -242,14 +242,38 @@ func (n *node) as(t columnar.Type) *node {
 	case is == want && want.Nested():
 		other.kids = slices.Clone(n.kids)
 		for i, kid := range n.kids {
-			at := slices.IndexFunc(t.Fields, func(f columnar.Column) bool { return want == columnar.List || f.Name == kid.name })
+			at := slices.IndexFunc(t.Fields, func(f columnar.Column) bool { return want == columnar.List || r.sameName(f.Name, kid.name) })
 			if at >= 0 {
-				other.kids[i] = kid.as(t.Fields[at].Type)
+				other.kids[i] = kid.as(t.Fields[at].Type, r)
+				if want == columnar.Struct {
+					other.kids[i].name = t.Fields[at].Name
+				}
 			}
 		}
 		other.nest(is)
 	}
 	return &other
+}
+
+// lacks gives the path of a field that a type has, and the node has not; "" if there is none.
+func (n *node) lacks(t columnar.Type, path string) string {
+	if n.typ.Kind != t.Kind || !t.Kind.Nested() {
+		return ""
+	}
+	for _, f := range t.Fields {
+		at := slices.IndexFunc(n.kids, func(kid *node) bool { return t.Kind == columnar.List || kid.name == f.Name })
+		if at < 0 {
+			return path + f.Name
+		}
+		below := path + f.Name + "."
+		if t.Kind == columnar.List {
+			below = path
+		}
+		if lacks := n.kids[at].lacks(f.Type, below); lacks != "" {
+			return lacks
+		}
+	}
+	return ""
 }
 
 func (e *element) firstLeaf() int {

@@ -225,7 +225,7 @@ func lookAtText(right func([]byte) bool, reason columnar.Refusal, advice string)
 		for i := from; i < len(v.Str); i++ {
 			s := v.Str[i]
 			if b := v.data[s.Off:][:s.Len]; !right(b) {
-				r.add(i, string(b[:min(len(b), 100)]), reason, advice)
+				r.add(i, string(b), reason, advice)
 			}
 		}
 	}

@@ -188,7 +188,7 @@ func (t table) openRows(ctx context.Context, f file, r runstate.Range) (*tableRe
 func (r *tableReader) reject(x format.Rejected) error {
 	e := *x.Err
 	e.File = r.f.Path
-	r.rejected = append(r.rejected, pipeline.Rejected{Err: &e})
+	r.rejected = append(r.rejected, pipeline.Rejected{Err: &e, Raw: x.Raw})
 	r.skip = append(r.skip, x.Record)
 	return nil
 }

@@ -34,8 +34,8 @@ var compressionExts = []struct {
 // CutCompression takes the extension of a compression off a file's name, and gives the compression.
 func CutCompression(name string) (rest string, c Compression) {
 	for _, e := range compressionExts {
-		if rest, ok := strings.CutSuffix(name, "."+e.ext); ok {
-			return rest, e.of
+		if rest := len(name) - len(e.ext) - 1; rest >= 0 && strings.EqualFold(name[rest:], "."+e.ext) {
+			return name[:rest], e.of
 		}
 	}
 	return name, Uncompressed

@@ -40,6 +40,12 @@ type Counter interface {
 	Nulled() int64
 }
 
+// Absent is a Decoder, or a reader, that tells which columns no record so far has had, and made NULL. It is not ok if there was no
+// record.
+type Absent interface {
+	Absent() (names []string, ok bool)
+}
+
 // BinaryText is how bytes are written as text.
 type BinaryText string
 

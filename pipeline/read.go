@@ -29,6 +29,7 @@ type attempt struct {
 	rejects  int          // the sink for records that are refused; -1 if there is none
 	rejected atomic.Int64 // records of kept units, and of those at hand
 	first    atomic.Pointer[format.DataError]
+	absent   absent
 }
 
 // newReading prepares to stage for every sink. The source is open and checked.
@@ -103,6 +104,9 @@ func (a *attempt) read(ctx context.Context, open []runstate.Range, subtasks int)
 		})
 	}
 	err := group.Wait()
+	if err == nil {
+		a.held.engine.warn(a.absent.warnings())
+	}
 	if err == nil && stopped.Load() {
 		return publish.ErrStopped
 	}
@@ -155,7 +159,10 @@ func (s *subtask) readRange(ctx context.Context, r runstate.Range) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
+	defer func() {
+		s.absent.note(reader)
+		err = errors.Join(err, reader.Close())
+	}()
 	s.from = r.From
 	for at := r.From; at < r.To; {
 		if s.held.engine.stopped() {

@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/clinkctl/clinkctl/format"
 )
 
 // option is a setting: a key of the job's file, a flag and a variable of the environment.
@@ -76,7 +79,31 @@ func (o option) name() string {
 
 // env is the variable's name.
 func (o option) env() string {
-	return "CLINKCTL_" + strings.ToUpper(strings.ReplaceAll(o.name(), "-", "_"))
+	return variables + strings.ToUpper(strings.ReplaceAll(o.name(), "-", "_"))
+}
+
+// variables begins the names of variables.
+const variables = "CLINKCTL_"
+
+// unknownVariables warns of variables of the environment that look like settings and are none. CLINKCTL_TEST_ is for tests.
+func unknownVariables(environ []string, options []option) (warnings []string) {
+	var known []string
+	for _, o := range options {
+		known = append(known, strings.TrimPrefix(o.env(), variables))
+	}
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		rest, ok := strings.CutPrefix(name, variables)
+		if !ok || strings.HasPrefix(rest, "TEST_") || slices.Contains(known, rest) {
+			continue
+		}
+		w := "the variable " + name + " is no setting, and does nothing"
+		if near := format.Nearest(rest, known); near != "" {
+			w += "; did you mean " + variables + near + "?"
+		}
+		warnings = append(warnings, w)
+	}
+	return warnings
 }
 
 var inList = regexp.MustCompile(`\.\d+\.`)

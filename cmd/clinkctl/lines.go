@@ -31,7 +31,7 @@ func linesOf(name string, data []byte) (map[string]job.Place, error) {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		l.problem(root.Line, "", "is no mapping (key: value), and a job is one")
+		l.problem(root.Line, "", "is no mapping (key: value), and a job is one; if it is a source, its pattern must be quoted: --from '*.csv'")
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		l.problem(second.Line, "", "a second document begins here, and a file is one job")

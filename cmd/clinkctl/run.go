@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -73,6 +74,9 @@ func (a *app) order(cmd *cobra.Command, args []string) (o order, err error) {
 	}
 	if o.work, err = a.workOf(s); err != nil {
 		return o, err
+	}
+	for _, w := range unknownVariables(os.Environ(), runOptions()) {
+		a.log.Warn(w)
 	}
 	if o.job, err = job.Decode(s.values, s.where, a.jobEnv(s)); err != nil {
 		return o, err

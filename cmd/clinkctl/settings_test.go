@@ -32,6 +32,14 @@ func TestOptionsAreOneTable(t *testing.T) {
 	}
 }
 
+func TestUnknownVariables(t *testing.T) {
+	got := unknownVariables([]string{"CLINKCTL_ON_BADROW=reject", "CLINKCTL_ON_BAD_ROW=reject", "CLINKCTL_TEST_CACHE=x", "CLINKCTL_ZZZZZZZZ=", "HOME=/"}, runOptions())
+	want := []string{"the variable CLINKCTL_ON_BADROW is no setting, and does nothing; did you mean CLINKCTL_ON_BAD_ROW?", "the variable CLINKCTL_ZZZZZZZZ is no setting, and does nothing"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSets(t *testing.T) {
 	for _, c := range []struct {
 		path string

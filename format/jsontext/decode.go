@@ -15,11 +15,13 @@ type Decoder struct {
 	root    members // the columns
 	out     *columnar.Batch
 	scratch []byte // for text that is not read in place
+	seen    []bool // by column: an object has had its key
+	objects bool   // there was one
 }
 
 // NewDecoder makes a decoder of values of some columns.
 func NewDecoder(columns []columnar.Column, p Policy) *Decoder {
-	return &Decoder{policy: p, root: newMembers(columns)}
+	return &Decoder{policy: p, root: newMembers(columns), seen: make([]bool, len(columns))}
 }
 
 // Lines puts the decoder at the beginning of out's Data, which are lines: each value is on one, and the last one ends with a line
@@ -31,7 +33,18 @@ func (d *Decoder) Lines(out *columnar.Batch) {
 // Record appends the object at the spot, which has the columns as keys, as a row, but for counting it in the batch's Rows. The
 // columns have as many rows as each other, and keep them if there is a fault.
 func (d *Decoder) Record() *format.DataError {
+	d.objects = true
 	return d.members(&d.root, d.out.Columns, 1)
+}
+
+// Absent names the columns that no object so far has had a key of. It is not ok if there was none.
+func (d *Decoder) Absent() (names []string, ok bool) {
+	for i, seen := range d.seen {
+		if !seen {
+			names = append(names, d.root.members[i].column.Name)
+		}
+	}
+	return names, d.objects
 }
 
 // Value appends the value that is the text out.Data[from:to] to the vector of the column of that number, white space around it
@@ -106,6 +119,9 @@ func (d *Decoder) each(m *members, into []columnar.Vector, row, depth int) fault
 	}
 	for i := range into {
 		if into[i].Rows() > row {
+			if m == &d.root {
+				d.seen[i] = true
+			}
 			continue
 		}
 		if column := m.members[i].column; column.Required || d.policy.Missing == MissingFail {

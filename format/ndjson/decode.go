@@ -35,6 +35,9 @@ func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 	return r.err
 }
 
+// Absent is as format.Absent has it.
+func (d *decoder) Absent() ([]string, bool) { return d.values.Absent() }
+
 // copying checks that lines are objects, and leaves them as they are.
 type copying struct {
 	scanner jsontext.Scanner

@@ -97,7 +97,7 @@ func (d *decoding) formatOf(s *section, name string) string {
 		ext = strings.TrimPrefix(path.Ext(name), ".")
 	}
 	for _, k := range d.env.Kinds {
-		if slices.Contains(k.Exts, ext) {
+		if slices.Contains(k.Exts, strings.ToLower(ext)) {
 			return k.Name
 		}
 	}

@@ -205,6 +205,14 @@ func (r *textReader) Digest() string {
 	return d
 }
 
+// Absent is as format.Absent has it, if the format tells.
+func (r *textReader) Absent() ([]string, bool) {
+	if d, ok := r.decoder.(format.Absent); ok {
+		return d.Absent()
+	}
+	return nil, false
+}
+
 func (r *textReader) Close() error { return r.from.Close() }
 
 // Place finds the row by reading the file's records again, from where the batch began.

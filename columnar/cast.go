@@ -126,6 +126,9 @@ func (c *Caster) tell(row int, value string, reason Refusal) bool {
 	if reason == c.rounded {
 		r.Advice = adviceLossy
 	}
+	if value == "" && c.from.Type.Kind.Spans() {
+		r.Reason = "an empty value " + reason // which shows nothing of itself
+	}
 	c.job.err = c.job.refuse(r)
 	return c.job.err == nil
 }

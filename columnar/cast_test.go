@@ -200,6 +200,7 @@ func TestCastsOfOneValue(t *testing.T) {
 		{"string", "int8", CastLossy, `"127.5"`, "", "is beyond the range of an int8"},
 		{"string", "uint64", CastLossy, `"18446744073709551615.49"`, "18446744073709551615", ""},
 		{"string", "int8", CastLossy, `"x"`, "", "is not an int8"},
+		{"string", "int8", CastLossy, `""`, "", "an empty value is not an int8"},
 		{"string", "decimal(3,2)", CastExact, `"1.005"`, "", "more than 2 digits after the point"},
 		{"string", "decimal(3,2)", CastLossy, `"1.005"`, "1.00", ""},
 		{"string", "decimal(3,2)", CastLossy, `"1.015"`, "1.02", ""},

@@ -142,7 +142,7 @@ func readByte(o *format.Options, name, absent string) byte {
 }
 
 func (d *dialect) readHeader(o *format.Options) {
-	switch v, _ := o.Given("header"); v.(type) {
+	switch v, _ := o.Given("header"); v := v.(type) {
 	case []any:
 		d.names = o.Texts("header")
 		for i, name := range d.names {
@@ -157,8 +157,13 @@ func (d *dialect) readHeader(o *format.Options) {
 		}
 	case nil:
 		d.hasHeader = true
+	case bool:
+		d.hasHeader = v
 	default:
-		d.hasHeader = o.Bool("header")
+		d.hasHeader = v == "true"
+		if v != "true" && v != "false" {
+			o.Refuse("header", "can be true, false, or a list of names: [id, name]")
+		}
 	}
 }
 

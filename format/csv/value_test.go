@@ -139,6 +139,8 @@ func TestOptions(t *testing.T) {
 		{map[string]any{"delimiter": "·"}, nil},
 		{map[string]any{"delimiter": `\t`}, nil},
 		{map[string]any{"null": "#", "comment": "#"}, []string{"null begins as a comment does"}},
+		{map[string]any{"header": "a,b"}, []string{"header can be true, false, or a list of names"}},
+		{map[string]any{"header": "false"}, nil},
 		{map[string]any{"header": []any{"a", ""}}, []string{"header has no name for field 2"}},
 		{map[string]any{"blank_lines": "fail"}, []string{`blank_lines is "fail", and can be skip, keep`}},
 		{map[string]any{"quote": "''"}, []string{"quote must be one ASCII character"}},
@@ -151,7 +153,7 @@ func TestOptions(t *testing.T) {
 		{map[string]any{"trim": "true", "skip": "2", "max_field": "1MiB", "header": []any{"a", "b"}, "null": []any{"", "NULL"}}, nil},
 		{map[string]any{"header": []any{"a", "a"}}, []string{"header has a twice"}},
 		{map[string]any{"header": []any{"a", 1}, "null": []any{nil}}, []string{"header has 1, and must be a text", "null has null"}},
-		{map[string]any{"header": "x"}, []string{"header is x, and must be true or false"}},
+		{map[string]any{"header": "x"}, []string{"header can be true, false, or a list of names"}},
 		{map[string]any{"null": "a,b"}, []string{"null cannot stand unquoted"}},
 		{map[string]any{"delimiter": 7, "null": 0}, []string{"delimiter is 7, and must be a text", "null has 0, and must be a text or a list of texts"}},
 	} {

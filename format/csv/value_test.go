@@ -288,6 +288,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("x,y\n1,\"a\"\"b\"\n\"\",\n"))
 	f.Add([]byte("x,y\r\n\"a\nb\",2\r\n\n3,4"))
 	f.Add([]byte("\xef\xbb\xbfy,x\n\xff,\x00\n\"a\"b,c\n"))
+	f.Add([]byte("\n"))
+	f.Add([]byte(""))
+	f.Add([]byte("\xef\xbb\xbf\r\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		compareWithStandard(t, string(file))
 		checkCopy(t, file)
@@ -314,6 +317,12 @@ func compareWithStandard(t fataler, file string) {
 	want, wantErr := standard.ReadAll()
 	if wantErr != nil {
 		t.Fatalf("%q: encoding/csv refuses what we accept: %v", file, wantErr)
+	}
+	if len(want) == 0 { // a file that is blank has no rows
+		if b.Rows > 0 {
+			t.Fatalf("%q: %d rows", file, b.Rows)
+		}
+		return
 	}
 	x, y := 0, 1
 	for i, name := range want[0] {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -86,6 +87,7 @@ func (s *settings) bind(o option, flags *pflag.FlagSet) error {
 // place notes where a setting of a job was given.
 func (s *settings) place(o option, name string) {
 	if o.path != "" {
+		s.forget(o.path)
 		s.places[o.path] = job.Place{Name: name}
 	}
 }
@@ -128,33 +130,56 @@ func (s *settings) readSets(flags *pflag.FlagSet) error {
 			return usage("--set %s: it is given twice", set)
 		}
 		given[path] = true
-		if err := s.set(path, scalar(text)); err != nil {
+		value, node := scalar(text)
+		if err := s.set(path, value); err != nil {
 			return usage("--set %s: %w", set, err)
 		}
-		s.places[path] = job.Place{Name: "--set " + path, Text: text}
+		s.placeSet(path, text, node)
 	}
 	return nil
 }
 
-// scalar reads a value as YAML does, if the whole of it is a plain or quoted scalar, or a list or mapping in brackets. Anything else
-// is a text: | and # too.
-func scalar(text string) any {
+// placeSet notes where a setting and what is in it were given. What a file says at its place is gone.
+func (s *settings) placeSet(path, text string, node *yaml.Node) {
+	at, place := strings.ToLower(path), job.Place{Name: "--set " + path}
+	s.forget(at)
+	l := &lineReader{places: map[string]job.Place{}}
+	if node != nil {
+		l.walk(at, node)
+	} else {
+		place.Text = text
+	}
+	s.places[at] = place
+	for p, inner := range l.places {
+		s.places[p] = job.Place{Name: place.Name, Text: inner.Text}
+	}
+}
+
+// forget drops the places of what is below a path.
+func (s *settings) forget(path string) {
+	maps.DeleteFunc(s.places, func(p string, _ job.Place) bool { return strings.HasPrefix(p, path+".") })
+}
+
+// scalar reads a value as YAML does, if the whole of it is a plain or quoted scalar, or a list or mapping in brackets; of those it gives
+// the node, too. Anything else is a text: | and # too.
+func scalar(text string) (any, *yaml.Node) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
-		return text
+		return text, nil
 	}
 	n, quoted := doc.Content[0], yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle
-	switch {
-	case n.Kind == yaml.ScalarNode && (n.Style&quoted != 0 || n.Style == 0 && n.Value == text):
-	case n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0:
-	default:
-		return text
+	collection := n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0
+	if !collection && (n.Kind != yaml.ScalarNode || n.Style&quoted == 0 && (n.Style != 0 || n.Value != text)) {
+		return text, nil
 	}
 	var v any
 	if err := n.Decode(&v); err != nil || v == nil {
-		return text
+		return text, nil
 	}
-	return v
+	if collection {
+		return v, n
+	}
+	return v, nil
 }
 
 // set puts a value at a path; the next element of a list may be added.
@@ -198,8 +223,12 @@ func put(tree any, path []string, value any) (any, error) {
 
 // where gives the place of a setting, or of the nearest one around it.
 func (s *settings) where(path string) job.Place {
+	exact := path
 	for {
 		if place, ok := s.places[path]; ok {
+			if path != exact {
+				place.Text = "" // of something else
+			}
 			return place
 		}
 		i := strings.LastIndexByte(path, '.')

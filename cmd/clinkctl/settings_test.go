@@ -71,7 +71,8 @@ func TestSets(t *testing.T) {
 		if strings.HasPrefix(c.path, "sinks") {
 			s.values = m{"sinks": []any{m{"to": "x"}}}
 		}
-		if err := s.set(c.path, scalar(c.text)); err != nil {
+		value, _ := scalar(c.text)
+		if err := s.set(c.path, value); err != nil {
 			t.Errorf("%s=%s: %v", c.path, c.text, err)
 		}
 		if diff := cmp.Diff(c.want, any(s.values)); diff != "" {

@@ -260,6 +260,17 @@ func (r *textReader) recordAt(ctx context.Context, n int) (at int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	blank := len(chunk.Data) - len(bytes.TrimLeft(chunk.Data, "\r\n")) // lines that are no records
-	return chunk.At + int64(blank), nil
+	return chunk.At + int64(r.noRecords(chunk.Data)), nil
+}
+
+// noRecords gives the length of the lines that a text begins with and that are no records: blank ones, comments.
+func (r *textReader) noRecords(b []byte) int {
+	start := 0
+	for {
+		line := bytes.IndexByte(b[start:], '\n') + 1
+		if end, rows := r.format.Rows(b[start:start+line], 1); line == 0 || end != line || rows > 0 {
+			return start
+		}
+		start += line
+	}
 }

@@ -59,7 +59,7 @@ func (e *Engine) sameInference(plan Plan) ([]runstate.Column, error) {
 		if !then.Infer {
 			break
 		}
-		if columns, ok := sameColumns(plan.Columns, then.Columns); ok {
+		if columns, ok := sameColumns(plan.Columns, then.Columns, r.View.State.Rows()+r.View.State.Rejected() > then.Source.SampleRows); ok {
 			return columns, nil
 		}
 		now, err := plan.ColumnsLine()
@@ -76,8 +76,9 @@ func (e *Engine) sameInference(plan Plan) ([]runstate.Column, error) {
 	return plan.Columns, nil
 }
 
-// sameColumns gives the columns of now in the order of then, if they are the same.
-func sameColumns(now, then []runstate.Column) ([]runstate.Column, bool) {
+// sameColumns gives the columns of now in the order of then, if they are the same. beyond says that then there were rows beyond the
+// sample: what it did not show was written as it was taken to be.
+func sameColumns(now, then []runstate.Column, beyond bool) ([]runstate.Column, bool) {
 	switch {
 	case len(now) == 0:
 		return then, true
@@ -93,7 +94,7 @@ func sameColumns(now, then []runstate.Column) ([]runstate.Column, bool) {
 		case at < 0:
 			return nil, false
 		case now[at].Unseen, now[at] == columns[i]:
-		case columns[i].Unseen:
+		case columns[i].Unseen && !beyond:
 			columns[i] = now[at]
 		default:
 			return nil, false

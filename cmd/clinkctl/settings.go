@@ -126,10 +126,10 @@ func (s *settings) readSets(flags *pflag.FlagSet) error {
 		if !ok || path == "" {
 			return usage("--set %s: write it as key.path=value", set)
 		}
-		if given[path] {
+		if given[strings.ToLower(path)] {
 			return usage("--set %s: it is given twice", set)
 		}
-		given[path] = true
+		given[strings.ToLower(path)] = true
 		value, node := scalar(text)
 		if err := s.set(path, value); err != nil {
 			return usage("--set %s: %w", set, err)

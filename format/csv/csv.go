@@ -14,7 +14,6 @@ package csv
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/clinkctl/clinkctl/format"
 )
@@ -34,7 +33,8 @@ func Kind() format.Kind {
 type Format struct {
 	splitter
 	compression format.Compressor
-	parsed      bool // an option says something of what is in records
+	parsed      bool // records cannot be copied as they are
+	looks       bool // records that are copied are looked into
 }
 
 // New makes the format from its options.
@@ -42,16 +42,14 @@ func New(options map[string]any) (*Format, error) {
 	o := format.ReadOptions("csv", options)
 	d := readDialect(o)
 	f := &Format{splitter: splitter{d}, compression: format.ReadCompression(o)}
-	for name, v := range options {
-		_, names := v.([]any)
-		f.parsed = f.parsed || names && name == "header" || !slices.Contains(copied, name)
+	_, names := options["header"].([]any)
+	f.parsed = d.replaceBad || names // of which copies would know nothing
+	for _, name := range []string{"short_rows", "long_rows", "nul", "invalid_utf8"} {
+		_, given := options[name]
+		f.looks = f.looks || given
 	}
 	return f, o.Err()
 }
-
-// copied are the options that say where records begin and end, and how files are kept. A header that is a list would be lost.
-var copied = []string{"delimiter", "quote", "escape", "header", "skip", "null", "trim", "decimal", "bare_quotes", "blank_lines", "max_field", "compression",
-	"nonfinite", "binary"}
 
 // Parsed is as format.Parsed has it.
 func (f *Format) Parsed() bool { return f.parsed }
@@ -69,7 +67,7 @@ func (f *Format) Compression() format.Compression { return f.compression.Compres
 func (f *Format) Careful() format.Text {
 	careful := *f.dialect
 	careful.parity = false
-	return &Format{splitter{&careful}, f.compression, f.parsed}
+	return &Format{splitter{&careful}, f.compression, f.parsed, f.looks}
 }
 
 // noRecord gives the end of the line that b[i] begins if it is no record, being blank or a comment; 0 if it is one, or is not whole.

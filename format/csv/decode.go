@@ -18,7 +18,7 @@ func (f *Format) NewDecoder(r format.Reading) (format.Decoder, error) {
 		return nil, err
 	}
 	if r.Schema == nil || len(r.Schema.Columns) == 0 {
-		return copying{f.splitter, r.Reject, len(h.names)}, nil
+		return copying{f.splitter, r.Reject, len(h.names), f.looks || r.Reject != nil}, nil
 	}
 	d := &decoder{splitter: f.splitter, columns: r.Schema.Columns, reject: r.Reject, inferred: r.Schema.Closed}
 	if d.layout, err = f.match(h, r.Schema); err != nil {
@@ -55,6 +55,11 @@ func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 	d.hasNUL = bytes.IndexByte(chunk, 0) >= 0
 	n, number := len(chunk), 0
 	for i := d.skipBlank(chunk, 0); i < n; i = d.skipBlank(out.Data[:n], i) {
+		if d.noBlank && isBlank(out.Data[:n], i) { // whatever becomes of bad records: it may be none
+			err := refuseBlank(i, d.nameOf(0))
+			err.Offset, err.Start = err.Offset+at, err.Start+at
+			return err
+		}
 		end := 0
 		if d.reject != nil {
 			end = d.endIn(out.Data[:n], i) // before quotes are taken away
@@ -82,9 +87,6 @@ func (d *decoder) Decode(chunk []byte, at int64, out *columnar.Batch) error {
 
 // record reads the record that begins at the chunk's start, and gives its end. The chunk is the first n bytes of out's Data.
 func (d *decoder) record(start, n int, out *columnar.Batch) (int, *format.DataError) {
-	if d.noBlank && isBlank(out.Data[:n], start) {
-		return 0, refuseBlank(start, d.nameOf(0))
-	}
 	i := start
 	for k := 0; ; k++ {
 		f, next, how := d.scan(out.Data[:n], i)

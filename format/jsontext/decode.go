@@ -33,8 +33,9 @@ func (d *Decoder) Lines(out *columnar.Batch) {
 // Record appends the object at the spot, which has the columns as keys, as a row, but for counting it in the batch's Rows. The
 // columns have as many rows as each other, and keep them if there is a fault.
 func (d *Decoder) Record() *format.DataError {
-	d.objects = true
-	return d.members(&d.root, d.out.Columns, 1)
+	err := d.members(&d.root, d.out.Columns, 1)
+	d.objects = d.objects || err == nil
+	return err
 }
 
 // Absent names the columns that no object so far has had a key of. It is not ok if there was none.

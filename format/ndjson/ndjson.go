@@ -29,7 +29,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/jsontext"
@@ -66,9 +65,7 @@ func New(options map[string]any) (Format, error) {
 		policy:      jsontext.ReadPolicy("ndjson", o),
 		limit:       int(o.Size("max_record", format.MaxRecord, 1, format.MaxRecord)),
 	}
-	for name := range options {
-		f.parsed = f.parsed || !slices.Contains([]string{"compression", "max_record", "nonfinite", "binary"}, name)
-	}
+	f.parsed = f.policy.Duplicates != jsontext.DuplicatesFail || f.policy.Surrogates == jsontext.TextReplace || f.policy.InvalidUTF8 == jsontext.TextReplace
 	return f, o.Err()
 }
 

@@ -27,6 +27,7 @@ var layers = []struct {
 	{"runstate/vfs", nil},
 	{"runstate", []string{"runstate/vfs"}},
 	{"stage", []string{"columnar", "format", "runstate"}},
+	{"stage/s3/s3test", nil},
 	{"stage/*", []string{"columnar", "format", "runstate", "runstate/vfs", "stage"}},
 	{"publish", []string{"columnar", "format", "runstate", "runstate/vfs", "stage"}},
 	{"pipeline", []string{"columnar", "format", "runstate", "runstate/vfs", "stage", "publish"}},

@@ -1,0 +1,172 @@
+package s3test
+
+import (
+	"cmp"
+	"encoding/xml"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+type personXML struct{ ID, DisplayName string }
+
+type uploadXML struct {
+	Key               string
+	UploadID          string `xml:"UploadId"`
+	Initiator, Owner  personXML
+	StorageClass      string
+	Initiated         string
+	ChecksumAlgorithm string `xml:",omitempty"`
+	ChecksumType      string `xml:",omitempty"`
+}
+
+type uploadsXML struct {
+	XMLName                 xml.Name `xml:"ListMultipartUploadsResult"`
+	Xmlns                   string   `xml:"xmlns,attr"`
+	Bucket                  string
+	KeyMarker               string
+	UploadIDMarker          string `xml:"UploadIdMarker"`
+	NextKeyMarker           string `xml:",omitempty"`
+	NextUploadIDMarker      string `xml:"NextUploadIdMarker,omitempty"`
+	Prefix                  string
+	Delimiter, EncodingType string `xml:",omitempty"`
+	MaxUploads              int
+	IsTruncated             bool
+	Upload                  []uploadXML
+	CommonPrefixes          []prefixXML
+}
+
+// listed gives the open uploads that a list is of, by key and then by age.
+func (s *Server) listed(c *call) []*upload {
+	prefix, exact := c.query.Get("prefix"), s.armed(ListUploadsByExactKeyOnly, c) != nil
+	var uploads []*upload
+	hidden := false
+	for _, u := range s.buckets[c.bucket].uploads {
+		switch {
+		case u.taken || !strings.HasPrefix(u.key, prefix):
+		case exact && u.key != prefix:
+			hidden = true
+		default:
+			uploads = append(uploads, u)
+		}
+	}
+	if hidden {
+		s.fires(ListUploadsByExactKeyOnly, c)
+	}
+	if len(uploads) > 0 && s.fires(ListUploadsNothing, c) != nil {
+		return nil
+	}
+	slices.SortFunc(uploads, func(a, b *upload) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
+	return uploads
+}
+
+func (s *Server) listUploads(c *call) (answer, error) {
+	q := c.query
+	room, err := c.limit("max-uploads")
+	if err != nil {
+		return answer{}, err
+	}
+	marker, idMarker := q.Get("key-marker"), q.Get("upload-id-marker")
+	if idMarker != "" && s.fires(RefuseUploadMarker, c) != nil {
+		return answer{}, invalidArgument("Invalid uploadId marker")
+	}
+	x := uploadsXML{Xmlns: namespace, Bucket: c.bucket, KeyMarker: c.coded(marker), UploadIDMarker: idMarker, Prefix: c.coded(q.Get("prefix")),
+		Delimiter: c.coded(q.Get("delimiter")), EncodingType: q.Get("encoding-type"), MaxUploads: room}
+	last, n := "", 0
+	for _, u := range s.listed(c) {
+		name, isGroup := group(u.key, q.Get("prefix"), q.Get("delimiter"))
+		before := u.key < marker || u.key == marker && (idMarker == "" || u.id <= idMarker)
+		if before || isGroup && (name == last || name <= marker) {
+			continue
+		}
+		if n == room {
+			x.IsTruncated = room > 0
+			break
+		}
+		n++
+		x.NextKeyMarker, x.NextUploadIDMarker = c.coded(u.key), u.id
+		if isGroup {
+			last = name
+			x.NextKeyMarker, x.NextUploadIDMarker = c.coded(name), ""
+			x.CommonPrefixes = append(x.CommonPrefixes, prefixXML{c.coded(name)})
+			continue
+		}
+		x.Upload = append(x.Upload, c.uploadXML(u))
+	}
+	if !x.IsTruncated {
+		x.NextKeyMarker, x.NextUploadIDMarker = "", ""
+	}
+	return answerXML(http.StatusOK, x), nil
+}
+
+func (c *call) uploadXML(u *upload) uploadXML {
+	x := uploadXML{Key: c.coded(u.key), UploadID: u.id, Initiator: personXML{"owner", "owner"}, Owner: personXML{"owner", "owner"},
+		StorageClass: cmp.Or(u.header.Get("X-Amz-Storage-Class"), "STANDARD"), Initiated: xmlTime(u.initiated)}
+	if u.sum.algorithm != nil {
+		x.ChecksumAlgorithm, x.ChecksumType = u.sum.name, u.sum.kind
+	}
+	return x
+}
+
+type partXML struct {
+	PartNumber         int
+	LastModified, ETag string
+	Size               int
+	sumsXML
+}
+
+type partsXML struct {
+	XMLName              xml.Name `xml:"ListPartsResult"`
+	Xmlns                string   `xml:"xmlns,attr"`
+	Bucket, Key          string
+	UploadID             string `xml:"UploadId"`
+	Initiator, Owner     personXML
+	StorageClass         string
+	PartNumberMarker     int
+	NextPartNumberMarker int `xml:",omitempty"`
+	MaxParts             int
+	IsTruncated          bool
+	ChecksumAlgorithm    string `xml:",omitempty"`
+	ChecksumType         string `xml:",omitempty"`
+	Part                 []partXML
+}
+
+func (s *Server) listParts(c *call) (answer, error) {
+	u, err := s.open(c)
+	if err != nil {
+		return answer{}, err
+	}
+	room, err := c.limit("max-parts")
+	if err != nil {
+		return answer{}, err
+	}
+	marker, err := strconv.Atoi(cmp.Or(c.query.Get("part-number-marker"), "0"))
+	if err != nil {
+		return answer{}, invalidArgument("Provided part-number-marker not an integer or within integer range")
+	}
+	about := c.uploadXML(u)
+	x := partsXML{Xmlns: namespace, Bucket: u.bucket, Key: u.key, UploadID: u.id, Initiator: about.Initiator, Owner: about.Owner,
+		StorageClass: about.StorageClass, PartNumberMarker: marker, MaxParts: room,
+		ChecksumAlgorithm: about.ChecksumAlgorithm, ChecksumType: about.ChecksumType}
+	for _, number := range slices.Sorted(maps.Keys(u.parts)) {
+		if number <= marker {
+			continue
+		}
+		if len(x.Part) >= room {
+			x.IsTruncated = room > 0
+			break
+		}
+		for _, p := range u.parts[number] {
+			x.Part = append(x.Part, partXML{PartNumber: number, LastModified: xmlTime(p.modified), ETag: quote(p.etag), Size: len(p.data), sumsXML: p.sum.xml()})
+		}
+		x.NextPartNumberMarker = number
+	}
+	if !x.IsTruncated {
+		x.NextPartNumberMarker = 0
+	}
+	a := answerXML(http.StatusOK, x)
+	s.buckets[c.bucket].abortHeader(u, a.header)
+	return a, nil
+}

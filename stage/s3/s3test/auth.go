@@ -56,6 +56,10 @@ func (s *Server) authorize(c *call) error {
 	case token != s.valid.token:
 		return fail(http.StatusBadRequest, "InvalidToken", "The provided token is malformed or otherwise invalid.")
 	}
+	if scoped := strings.Split(scope, "/"); s.strictRegion && (len(scoped) < 2 || scoped[1] != s.region) {
+		return &apiError{status: http.StatusBadRequest, code: "AuthorizationHeaderMalformed", header: http.Header{"X-Amz-Bucket-Region": {s.region}},
+			message: "The authorization header is malformed; the region is wrong; expecting '" + s.region + "'"}
+	}
 	want := c.signature(s.valid.secret, scope, given["SignedHeaders"])
 	if !hmac.Equal([]byte(want), []byte(given["Signature"])) {
 		return fail(http.StatusForbidden, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided. Check your key and signing method.")

@@ -10,7 +10,6 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -153,7 +152,7 @@ func (c *call) hasChecksums() bool {
 		}
 	}
 	return strings.HasPrefix(c.header.Get("X-Amz-Content-Sha256"), "STREAMING-") ||
-		slices.Contains(c.header.Values("Content-Encoding"), "aws-chunked")
+		strings.Contains(strings.Join(c.header.Values("Content-Encoding"), ","), "aws-chunked")
 }
 
 func etagOf(data []byte) string {

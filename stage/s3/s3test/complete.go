@@ -18,6 +18,7 @@ type completedPart struct {
 // completion is how an upload was completed.
 type completion struct {
 	parts  []completedPart
+	object *object
 	answer answer
 }
 
@@ -92,7 +93,7 @@ func (s *Server) finish(c *call, u *upload, o *object, parts []completedPart) an
 	for name, values := range h {
 		a.header[name] = values
 	}
-	u.done = completion{parts: parts, answer: a}
+	u.done = completion{parts: parts, object: o, answer: a}
 	b := s.buckets[c.bucket]
 	delete(b.uploads, u.id)
 	b.completed[u.id] = u
@@ -114,12 +115,20 @@ func (s *Server) completeGone(c *call, parts []completedPart, gone error) (answe
 	switch {
 	case u != nil && now != nil && c.header.Get("If-None-Match") != "" && s.fires(ConditionBeforeReplay, c) != nil:
 		return answer{}, preconditionFailed()
-	case u != nil && u.key == c.key && slices.Equal(parts, u.done.parts) && s.fires(NoSuchUploadAfterComplete, c) == nil:
+	case u != nil && u.key == c.key && slices.Equal(parts, u.done.parts) && s.replays(c, u, now):
 		return u.done.answer, nil
 	case now != nil && s.fires(UnknownUploadCompletes, c) != nil:
 		return answerXML(http.StatusOK, completeXML{Xmlns: namespace, Bucket: c.bucket, Key: c.key, ETag: quote(etagOf(c.body) + "-" + strconv.Itoa(len(parts)))}), nil
 	}
 	return answer{}, gone
+}
+
+// replays says whether a completed upload is known any more.
+func (s *Server) replays(c *call, u *upload, now *object) bool {
+	if now != u.done.object && s.fires(ReplayNeedsObject, c) != nil {
+		return false
+	}
+	return s.fires(NoSuchUploadAfterComplete, c) == nil
 }
 
 // chosen finds the parts that a Complete names.
@@ -154,6 +163,9 @@ func (s *Server) checkNamed(c *call, u *upload, p *part, named completedPart) er
 			return invalidPart()
 		}
 		given += value
+	}
+	if given != "" && u.sum.algorithm == nil && s.fires(UnaskedPartSums, c) != nil {
+		return invalidPart()
 	}
 	needed := u.sum.kind == composite
 	if u.sum.algorithm != nil && given == "" && !needed {

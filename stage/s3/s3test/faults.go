@@ -1,10 +1,8 @@
 package s3test
 
 import (
-	"cmp"
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -34,7 +32,6 @@ type rule struct {
 type faults struct {
 	rules    []*rule
 	fired    map[Switch]int
-	changed  chan struct{} // closed and replaced whenever a switch has fired
 	released chan struct{} // closed and replaced by Release
 }
 
@@ -47,6 +44,7 @@ var verbsOf = map[Switch][]Verb{
 	ErrorIn200Done:    {CompleteMultipartUpload},
 	LateComplete:      {CompleteMultipartUpload},
 	CorruptPart:       {UploadPart},
+	MissingIs403:      {HeadObject, GetObject},
 	IgnoreIfNoneMatch: {PutObject, CompleteMultipartUpload},
 }
 
@@ -99,11 +97,20 @@ func (s *Server) Unused() []Switch {
 
 // AwaitFired waits until a switch has fired n times.
 func (s *Server) AwaitFired(ctx context.Context, sw Switch, n int) error {
+	return s.await(ctx, func() bool { return s.Fired(sw) >= n })
+}
+
+// AwaitRequests waits until n requests of a verb have come.
+func (s *Server) AwaitRequests(ctx context.Context, verb Verb, n int) error {
+	return s.await(ctx, func() bool { return s.Count(verb) >= n })
+}
+
+func (s *Server) await(ctx context.Context, reached func() bool) error {
 	for {
 		s.mu.Lock()
-		fired, changed := s.faults.fired[sw], s.faults.changed
+		changed := s.changed
 		s.mu.Unlock()
-		if fired >= n {
+		if reached() {
 			return nil
 		}
 		select {
@@ -144,8 +151,13 @@ func (s *Server) fires(sw Switch, c *call) (fired *On) {
 
 func (s *Server) count(sw Switch) {
 	s.faults.fired[sw]++
-	close(s.faults.changed)
-	s.faults.changed = make(chan struct{})
+	s.notify()
+}
+
+// notify wakes those up that wait for a request or a switch.
+func (s *Server) notify() {
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // wait stands still if a switch says so. It answers false if the client did not wait as long.
@@ -163,65 +175,4 @@ func (s *Server) wait(sw Switch, c *call) bool {
 	case <-c.r.Context().Done():
 		return false
 	}
-}
-
-// refused gives the refusal of a switch that lets nothing be done, or nil. The lock is held.
-func (s *Server) refused(c *call) error {
-	simple := []struct {
-		sw            Switch
-		status        int
-		code, message string
-	}{
-		{SlowDown, http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate."},
-		{Internal, http.StatusInternalServerError, "InternalError", "We encountered an internal error. Please try again."},
-		{ClockSkew, http.StatusForbidden, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large."},
-		{ExpiredToken, http.StatusBadRequest, "ExpiredToken", "The provided token has expired."},
-		{Deny, http.StatusForbidden, "AccessDenied", "Access Denied"},
-		{DenyHead, http.StatusForbidden, "AccessDenied", "Access Denied"},
-		{DenyList, http.StatusForbidden, "AccessDenied", "Access Denied"},
-		{Unsupported, http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality that is not implemented."},
-	}
-	if s.fires(DropRequest, c) != nil {
-		return errDropped
-	}
-	for _, r := range simple {
-		if on := s.fires(r.sw, c); on != nil {
-			return fail(cmp.Or(on.Status, r.status), cmp.Or(on.Code, r.code), r.message)
-		}
-	}
-	if on := s.fires(Redirect, c); on != nil {
-		return redirect(on)
-	}
-	return s.style(c)
-}
-
-// style refuses what stores refuse for its form.
-func (s *Server) style(c *call) error {
-	switch {
-	case c.bucket != "" && !c.virtual && s.fires(VirtualStyleOnly, c) != nil:
-		return fail(http.StatusForbidden, "SecondLevelDomainForbidden", "Please use virtual hosted style to access.")
-	case c.hasChecksums():
-		if on := s.fires(RejectChecksums, c); on != nil {
-			return fail(cmp.Or(on.Status, http.StatusBadRequest), cmp.Or(on.Code, "InvalidArgument"), "Unsupported header or transfer coding.")
-		}
-	}
-	if c.bucket != "" && c.header.Get("X-Amz-Request-Payer") != "requester" && s.fires(RequesterPays, c) != nil {
-		return fail(http.StatusForbidden, "AccessDenied", "Bucket is requester pays bucket")
-	}
-	return nil
-}
-
-func redirect(on *On) error {
-	e := &apiError{status: cmp.Or(on.Status, http.StatusTemporaryRedirect), code: "TemporaryRedirect", header: http.Header{},
-		message: "Please re-send this request to the specified temporary endpoint."}
-	if e.status == http.StatusMovedPermanently {
-		e.code, e.message = "PermanentRedirect", "The bucket you are attempting to access must be addressed using the specified endpoint."
-	}
-	if on.Location != "" {
-		e.header.Set("Location", on.Location)
-	}
-	if on.Region != "" {
-		e.header.Set("X-Amz-Bucket-Region", on.Region)
-	}
-	return e
 }

@@ -16,8 +16,9 @@ type Request struct {
 	Header      http.Header // without Authorization
 	Host        string
 	TLS         bool
-	Virtual     bool // the bucket was in the host name
-	Status      int  // of the answer; 0 while there is none, and where the connection was dropped
+	Virtual     bool  // the bucket was in the host name
+	Length      int64 // of the body as it was sent; -1 where that was not said
+	Status      int   // of the answer; 0 while there is none, and where the connection was dropped
 }
 
 // record puts a request into the log.
@@ -26,8 +27,9 @@ func (s *Server) record(c *call) {
 	header.Del("Authorization")
 	s.log = append(s.log, Request{
 		Method: c.r.Method, Verb: c.verb, Bucket: c.bucket, Key: c.key, Query: maps.Clone(c.query), Header: header,
-		Host: c.r.Host, TLS: c.r.TLS != nil, Virtual: c.virtual,
+		Host: c.r.Host, TLS: c.r.TLS != nil, Virtual: c.virtual, Length: c.r.ContentLength,
 	})
+	s.notify()
 }
 
 // Requests gives every request so far, in the order of arrival. With verbs, only those.

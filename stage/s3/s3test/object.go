@@ -67,11 +67,7 @@ func (s *Server) kept(c *call) (header http.Header, tags url.Values, err error) 
 	if dropped {
 		s.fires(DropMetadata, c)
 	}
-	if coding := strings.TrimPrefix(strings.TrimPrefix(header.Get("Content-Encoding"), "aws-chunked"), ","); coding != "" {
-		header.Set("Content-Encoding", coding)
-	} else {
-		header.Del("Content-Encoding")
-	}
+	unchunked(header)
 	if header.Get("X-Amz-Storage-Class") == "STANDARD" {
 		header.Del("X-Amz-Storage-Class")
 	}
@@ -83,6 +79,20 @@ func (s *Server) kept(c *call) (header http.Header, tags url.Values, err error) 
 		tags = nil
 	}
 	return header, tags, nil
+}
+
+// unchunked takes out of the codings the one that is of the transfer only.
+func unchunked(header http.Header) {
+	var codings []string
+	for coding := range strings.SplitSeq(strings.Join(header.Values("Content-Encoding"), ","), ",") {
+		if coding = strings.TrimSpace(coding); coding != "" && coding != "aws-chunked" {
+			codings = append(codings, coding)
+		}
+	}
+	header.Del("Content-Encoding")
+	if len(codings) > 0 {
+		header.Set("Content-Encoding", strings.Join(codings, ","))
+	}
 }
 
 // encryption picks the headers that writing answers with.

@@ -18,7 +18,10 @@ func (s *Server) find(c *call) (*object, error) {
 		if o := b.current(c.key); o != nil {
 			return o, nil
 		}
-		return nil, noSuchKey()
+		if s.fires(MissingIs403, c) != nil {
+			return nil, fail(http.StatusForbidden, "AccessDenied", "Access Denied")
+		}
+		return nil, b.missing(c.key)
 	}
 	for _, o := range b.objects[c.key] {
 		if o.version == version && o.marker {
@@ -29,6 +32,15 @@ func (s *Server) find(c *call) (*object, error) {
 		}
 	}
 	return nil, fail(http.StatusNotFound, "NoSuchVersion", "The specified version does not exist.")
+}
+
+// missing says that a key has no object now, and whether that is because one was deleted.
+func (b *bucket) missing(key string) error {
+	e := &apiError{status: http.StatusNotFound, code: "NoSuchKey", message: "The specified key does not exist."}
+	if len(b.objects[key]) > 0 {
+		e.header = http.Header{"X-Amz-Delete-Marker": {"true"}}
+	}
+	return e
 }
 
 // getObject answers HeadObject too.

@@ -22,7 +22,7 @@ import (
 // Options are what a store is made with.
 type Options struct {
 	Buckets []string // those that exist from the start
-	Region  string   // us-east-1 when empty
+	Region  string   // us-east-1 when empty; signatures for another one are refused if it is set
 	Owner   string   // the account; requests that expect another one are refused. Empty: none is compared
 
 	// AccessKey and SecretKey are what requests must be signed with, in their headers, and SessionToken is the token that
@@ -36,6 +36,7 @@ type Options struct {
 // Server is a store. All its methods may be called at any time from any goroutine.
 type Server struct {
 	region, owner string
+	strictRegion  bool
 	now           func() time.Time
 	pause         func(context.Context, time.Duration) error
 
@@ -46,6 +47,7 @@ type Server struct {
 	buckets map[string]*bucket
 	serial  int // of uploads and versions
 	log     []Request
+	changed chan struct{} // closed and replaced at every request, and whenever a switch has fired
 	faults  faults
 	late    []*lateComplete
 }
@@ -53,10 +55,11 @@ type Server struct {
 // New makes a store.
 func New(o Options) *Server {
 	s := &Server{
-		region: o.Region, owner: o.Owner, now: o.Now, pause: o.Pause,
+		region: o.Region, strictRegion: o.Region != "", owner: o.Owner, now: o.Now, pause: o.Pause,
 		valid:   credentials{o.AccessKey, o.SecretKey, o.SessionToken},
 		buckets: map[string]*bucket{},
-		faults:  faults{fired: map[Switch]int{}, changed: make(chan struct{}), released: make(chan struct{})},
+		changed: make(chan struct{}),
+		faults:  faults{fired: map[Switch]int{}, released: make(chan struct{})},
 	}
 	if s.region == "" {
 		s.region = "us-east-1"

@@ -43,6 +43,7 @@ const (
 	UnknownUploadCompletes    Switch = "UnknownUploadCompletes"    // an unknown upload is completed, and any object is at its key: 200 and an ETag made up
 	IgnoreIfNoneMatch         Switch = "IgnoreIfNoneMatch"         // PutObject and CompleteMultipartUpload
 	ConditionalConflict       Switch = "ConditionalConflict"       // 409 ConditionalRequestConflict where a condition is set
+	ReplayNeedsObject         Switch = "ReplayNeedsObject"         // a completed upload is completed again, and its object is not there any more: 404
 	IgnoreObjectSize          Switch = "IgnoreObjectSize"          // x-amz-mp-object-size is not compared
 
 	ListUploadsByExactKeyOnly Switch = "ListUploadsByExactKeyOnly" // nothing is listed unless the prefix is a whole key
@@ -58,8 +59,10 @@ const (
 	RejectChecksums Switch = "RejectChecksums" // 400 for checksum headers and for bodies in chunks; 501 if Status says so
 	IgnoreChecksums Switch = "IgnoreChecksums" // checksums are not verified, not kept and not given
 	StrictChecksums Switch = "StrictChecksums" // parts have the checksum that the upload was created for, none if none, always
+	UnaskedPartSums Switch = "UnaskedPartSums" // InvalidPart where CompleteMultipartUpload names checksums and the upload was created for none
 	PlainETag       Switch = "PlainETag"       // the ETag of a completed upload is the MD5 of its bytes
 
+	MissingIs403     Switch = "MissingIs403"     // 403 rather than 404 for reading a key that has no object: the right to list is missing
 	DropMetadata     Switch = "DropMetadata"     // x-amz-meta-* is not kept
 	DropTags         Switch = "DropTags"         // x-amz-tagging is not kept
 	PathStyleOnly    Switch = "PathStyleOnly"    // host names are not looked at
@@ -68,50 +71,3 @@ const (
 	RequesterPays    Switch = "RequesterPays"    // 403 without x-amz-request-payer
 	UnknownKeyIs404  Switch = "UnknownKeyIs404"  // 404 XAdminUserNotFound for an unknown access key id
 )
-
-// Kind is a kind of store, with all that this package knows of its ways.
-type Kind string
-
-// The kinds that Like knows.
-const (
-	Versitygw Kind = "versitygw"
-	SeaweedFS Kind = "SeaweedFS"
-	Rclone    Kind = "rclone"
-	Gofakes3  Kind = "gofakes3"
-	MinIO     Kind = "MinIO"
-	R2        Kind = "R2"
-)
-
-// setting is a switch and where it is on.
-type setting struct {
-	sw Switch
-	on On
-}
-
-func settingsOf(k Kind) []setting {
-	switch k {
-	case Versitygw:
-		return []setting{{UnknownUploadCompletes, On{}}, {RefuseUploadMarker, On{}}, {UnknownKeyIs404, On{}},
-			{Unsupported, On{Verb: GetBucketLifecycleConfiguration}}, {Unsupported, On{Verb: PutBucketVersioning}}}
-	case SeaweedFS:
-		return []setting{{ConditionBeforeReplay, On{}}, {StaleETagOnRepart, On{}}, {IgnoreObjectSize, On{}}, {CreatesBuckets, On{}}}
-	case Rclone:
-		return []setting{{IgnoreChecksums, On{}}, {PlainETag, On{}}, {RefuseRepart, On{}}, {IgnoreObjectSize, On{}},
-			{MinPart, On{N: 0}}, {Unsupported, On{Verb: PutBucketVersioning}}}
-	case Gofakes3:
-		return []setting{{NoSuchUploadAfterComplete, On{}}, {IgnoreChecksums, On{}}, {PlainETag, On{}}, {IgnoreObjectSize, On{}},
-			{MinPart, On{N: 0}}, {IgnoreIfNoneMatch, On{Verb: CompleteMultipartUpload}}}
-	case MinIO:
-		return []setting{{NoSuchUploadAfterComplete, On{}}, {ListUploadsByExactKeyOnly, On{}}}
-	case R2:
-		return []setting{{EqualParts, On{}}}
-	}
-	return nil
-}
-
-// Like sets the switches of a kind of store.
-func (s *Server) Like(k Kind) {
-	for _, set := range settingsOf(k) {
-		s.Set(set.sw, set.on)
-	}
-}

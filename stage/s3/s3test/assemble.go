@@ -10,17 +10,13 @@ const minPart = 5 << 20
 
 // sizes refuses parts that an object cannot be made of.
 func (s *Server) sizes(c *call, parts []*part) error {
-	least := minPart
-	if on := s.armed(MinPart, c); on != nil {
-		least = on.N
-	}
 	smallest := len(parts[0].data)
 	for _, p := range parts[:len(parts)-1] {
 		smallest = min(smallest, len(p.data))
 	}
-	small := len(parts) > 1 && smallest < least
-	if len(parts) > 1 && small != (smallest < minPart) {
-		s.fires(MinPart, c)
+	small := len(parts) > 1 && smallest < minPart
+	if s.firesIf(MinPart, c, func(on *On) bool { return len(parts) > 1 && small != (smallest < on.N) }) != nil {
+		small = !small
 	}
 	if small {
 		return fail(http.StatusBadRequest, "EntityTooSmall", "Your proposed upload is smaller than the minimum allowed size")
@@ -51,7 +47,7 @@ func (s *Server) assemble(c *call, u *upload, parts []*part) *object {
 		o.etag = etagOf(o.data)
 	}
 	switch {
-	case s.armed(IgnoreChecksums, c) != nil:
+	case s.ignoresSums(c):
 	case u.sum.algorithm == nil:
 		o.sum = checksum{crc64nvme, crc64nvme.sum(o.data), fullObject}
 	case u.sum.kind == fullObject:
@@ -85,7 +81,7 @@ func (s *Server) checkComplete(c *call, u *upload, o *object) error {
 	if size := c.header.Get("X-Amz-Mp-Object-Size"); size != "" && size != strconv.Itoa(len(o.data)) && s.fires(IgnoreObjectSize, c) == nil {
 		return invalidRequest("The provided 'x-amz-mp-object-size' header value %s does not match what was computed: %d", size, len(o.data))
 	}
-	if s.armed(IgnoreChecksums, c) != nil {
+	if s.ignoresSums(c) {
 		return nil
 	}
 	if kind := c.header.Get("X-Amz-Checksum-Type"); kind != "" && kind != o.sum.kind {

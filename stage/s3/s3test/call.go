@@ -23,7 +23,8 @@ type call struct {
 	query       url.Values
 	header      http.Header // and the trailers, once the body is there
 	body        []byte
-	landing     bool // a late Complete whose moment has come
+	ignoresSums *bool // what IgnoreChecksums says, once it was asked
+	landing     bool  // a late Complete whose moment has come
 }
 
 // arrive takes a request in, before its body is read.
@@ -32,17 +33,22 @@ func (s *Server) arrive(r *http.Request) *call {
 	defer s.mu.Unlock()
 	c := &call{r: r, number: len(s.log), query: r.URL.Query(), header: r.Header.Clone()}
 	name, virtual := bucketOf(r.Host)
-	c.bucket, c.key, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if virtual && s.armed(PathStyleOnly, c) == nil {
-		c.bucket, c.key, c.virtual = name, strings.TrimPrefix(r.URL.Path, "/"), true
-	}
-	c.verb = verbOf(r.Method, c.bucket, c.key, c.query, r.Header)
-	if virtual && !c.virtual {
-		s.fires(PathStyleOnly, c)
+	c.address(name, virtual)
+	if virtual && s.fires(PathStyleOnly, c) != nil {
+		c.address("", false)
 	}
 	s.record(c)
 	s.landDue(c)
 	return c
+}
+
+// address finds out what a request is about.
+func (c *call) address(bucket string, virtual bool) {
+	c.bucket, c.key, c.virtual = bucket, strings.TrimPrefix(c.r.URL.Path, "/"), virtual
+	if !virtual {
+		c.bucket, c.key, _ = strings.Cut(c.key, "/")
+	}
+	c.verb = verbOf(c.r.Method, c.bucket, c.key, c.query, c.r.Header)
 }
 
 // bucketOf finds a bucket in a host name.
@@ -59,7 +65,12 @@ func bucketOf(host string) (bucket string, virtual bool) {
 
 // receive reads the body and takes its transfer coding off.
 func (s *Server) receive(c *call) error {
-	raw, err := io.ReadAll(s.throttled(c))
+	var body bytes.Buffer
+	if c.r.ContentLength > 0 && c.r.ContentLength <= 64<<20 {
+		body.Grow(int(c.r.ContentLength) + bytes.MinRead)
+	}
+	_, err := body.ReadFrom(s.throttled(c))
+	raw := body.Bytes()
 	if err != nil {
 		return fail(http.StatusBadRequest, "IncompleteBody", "You did not provide the number of bytes specified by the Content-Length HTTP header")
 	}

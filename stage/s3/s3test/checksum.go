@@ -127,10 +127,7 @@ func (s *Server) verify(c *call) (checksum, error) {
 			return checksum{}, fail(http.StatusBadRequest, "BadDigest", "The Content-MD5 you specified did not match what we received.")
 		}
 	}
-	if s.armed(IgnoreChecksums, c) != nil {
-		if c.hasChecksums() {
-			s.fires(IgnoreChecksums, c)
-		}
+	if c.hasChecksums() && s.ignoresSums(c) {
 		return checksum{}, nil
 	}
 	sum, err := c.given()
@@ -160,12 +157,22 @@ func etagOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// etagOfParts is the MD5 of the MD5s of the parts, and their number.
+// etag is what a store gives for bytes that came at once.
+func (s *Server) etag(c *call, data []byte) string {
+	etag := etagOf(data)
+	if s.fires(OpaqueETag, c) != nil {
+		etag = etagOf([]byte("opaque " + etag))
+	}
+	return etag
+}
+
+// etagOfParts is the MD5 of the ETags of the parts, which are MD5s on AWS, and their number.
 func etagOfParts(parts []*part) string {
 	h := md5.New()
 	for _, p := range parts {
-		sum := md5.Sum(p.data)
-		h.Write(sum[:])
+		// Every ETag of a part is made above, as hex.
+		sum, _ := hex.DecodeString(p.etag)
+		h.Write(sum)
 	}
 	return hex.EncodeToString(h.Sum(nil)) + "-" + strconv.Itoa(len(parts))
 }

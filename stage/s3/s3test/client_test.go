@@ -72,13 +72,17 @@ func (c *client) ask(method, path, body string, headers ...string) reply {
 	if err != nil {
 		c.Fatal(err)
 	}
+	setHeaders(r, headers)
+	return c.send(r)
+}
+
+func setHeaders(r *http.Request, headers []string) {
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if r.Header.Set(name, value); name == "Host" {
 			r.Host = value
 		}
 	}
-	return c.send(r)
 }
 
 func (c *client) send(r *http.Request) reply {

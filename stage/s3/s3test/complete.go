@@ -48,7 +48,7 @@ func (s *Server) complete(c *call) (answer, error) {
 
 // errorIn200 is the answer of a store that fails after it has sent the status.
 func (c *call) errorIn200() answer {
-	a := c.answerError(fail(http.StatusInternalServerError, "InternalError", "We encountered an internal error. Please try again."))
+	a := c.answerError(fail(http.StatusInternalServerError, "InternalError", internal))
 	a.status = http.StatusOK
 	return a
 }
@@ -153,7 +153,7 @@ func (s *Server) chosen(c *call, u *upload, named []completedPart) ([]*part, err
 
 // checkNamed compares the checksum that a Complete names for a part.
 func (s *Server) checkNamed(c *call, u *upload, p *part, named completedPart) error {
-	if s.armed(IgnoreChecksums, c) != nil {
+	if s.ignoresSums(c) {
 		return nil
 	}
 	given := ""

@@ -78,10 +78,29 @@ var completeScenes = map[Switch]func(*client){
 		c.want(409, "ConditionalRequestConflict", "POST", up, doc, "If-None-Match: *")
 		c.want(200, "", "POST", up, doc, "If-None-Match: *")
 	},
+	AbortAlways204: func(c *client) {
+		up, doc := c.upload("k", "data")
+		c.want(200, "", "POST", up, doc)
+		c.s.Set(AbortAlways204, On{})
+		c.want(204, "", "DELETE", up, "")
+		c.holds("k", "data")
+	},
 	IgnoreObjectSize: func(c *client) {
 		up, doc := c.upload("k", "data")
 		c.s.Set(IgnoreObjectSize, On{})
 		c.want(200, "", "POST", up, doc, "X-Amz-Mp-Object-Size: 7")
+	},
+	OpaqueETag: func(c *client) {
+		c.s.Set(OpaqueETag, On{})
+		put := c.want(200, "", "PUT", "/b/put", "hello").header.Get("Etag")
+		if put == quote(etagOf([]byte("hello"))) || put != c.want(200, "", "HEAD", "/b/put", "").header.Get("Etag") {
+			c.Error(put)
+		}
+		up, doc := c.upload("k", "hello")
+		if !strings.Contains(doc, put) {
+			c.Error(doc)
+		}
+		c.want(200, "", "POST", up, doc)
 	},
 	PlainETag: func(c *client) {
 		up, doc := c.upload("k", "hello")
@@ -136,6 +155,19 @@ func TestLateCompleteLoses(t *testing.T) {
 	c.s.Release()
 	c.holds("aborted", "")
 	c.holds("taken", "theirs")
+}
+
+// A proxy may give up on a Complete that the store goes on with.
+func TestLateCompleteWithStatus(t *testing.T) {
+	c := start(t, Options{})
+	c.s.Set(LateComplete, On{Times: 1, Status: http.StatusGatewayTimeout})
+	c.s.Set(LateComplete, On{Times: 1, Status: http.StatusOK})
+	up, doc := c.upload("k", "data")
+	c.want(504, "GatewayTimeout", "POST", up, doc)
+	c.want(200, "InternalError", "POST", up, doc)
+	c.holds("k", "")
+	c.s.Release()
+	c.holds("k", "data")
 }
 
 // The connection of a Complete may be gone, and the upload invisible, and the object still come.

@@ -50,7 +50,7 @@ func (s *Server) deleteObjects(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if sum.algorithm == nil && c.header.Get("Content-Md5") == "" && s.armed(IgnoreChecksums, c) == nil {
+	if sum.algorithm == nil && c.header.Get("Content-Md5") == "" && !s.ignoresSums(c) {
 		return answer{}, invalidRequest("Missing required header for this request: Content-MD5 OR x-amz-checksum-*")
 	}
 	type entry struct {

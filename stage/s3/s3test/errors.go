@@ -16,6 +16,9 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("%d %s: %s", e.status, e.code, e.message) }
 
+// internal is how AWS words an InternalError.
+const internal = "We encountered an internal error. Please try again."
+
 // errDropped is no answer at all.
 var errDropped = errors.New("the connection is closed")
 

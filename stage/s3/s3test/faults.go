@@ -43,6 +43,7 @@ var verbsOf = map[Switch][]Verb{
 	ErrorIn200:        {CompleteMultipartUpload},
 	ErrorIn200Done:    {CompleteMultipartUpload},
 	LateComplete:      {CompleteMultipartUpload},
+	AbortAlways204:    {AbortMultipartUpload},
 	CorruptPart:       {UploadPart},
 	MissingIs403:      {HeadObject, GetObject},
 	IgnoreIfNoneMatch: {PutObject, CompleteMultipartUpload},
@@ -121,20 +122,15 @@ func (s *Server) await(ctx context.Context, reached func() bool) error {
 	}
 }
 
-// armed gives what a switch would fire with, if it can. The lock is held.
-func (s *Server) armed(sw Switch, c *call) *On {
-	for _, r := range s.faults.rules {
-		if r.isFor(sw, c) && r.seen+1 >= r.From && (r.Times == 0 || r.used < r.Times) {
-			return &r.On
-		}
-	}
-	return nil
+// fires counts a request that a switch is about, and gives what it fires with, or nil. The lock is held.
+func (s *Server) fires(sw Switch, c *call) *On {
+	return s.firesIf(sw, c, func(*On) bool { return true })
 }
 
-// fires counts a request that a switch is about, and gives what it fires with, or nil. The lock is held.
-func (s *Server) fires(sw Switch, c *call) (fired *On) {
+// firesIf is fires for a switch that is about a request or not by what it is set to.
+func (s *Server) firesIf(sw Switch, c *call, about func(*On) bool) (fired *On) {
 	for _, r := range s.faults.rules {
-		if !r.isFor(sw, c) {
+		if !r.isFor(sw, c) || !about(&r.On) {
 			continue
 		}
 		r.seen++
@@ -147,6 +143,15 @@ func (s *Server) fires(sw Switch, c *call) (fired *On) {
 		s.count(sw)
 	}
 	return fired
+}
+
+// ignoresSums asks IgnoreChecksums once for each request.
+func (s *Server) ignoresSums(c *call) bool {
+	if c.ignoresSums == nil {
+		ignores := s.fires(IgnoreChecksums, c) != nil
+		c.ignoresSums = &ignores
+	}
+	return *c.ignoresSums
 }
 
 func (s *Server) count(sw Switch) {

@@ -1,6 +1,9 @@
 package s3test
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
 
 // lateComplete is a Complete whose moment has not come yet.
 type lateComplete struct {
@@ -30,10 +33,15 @@ func (s *Server) postpone(c *call) (answer, bool) {
 	}
 	l.ever = l.left > 0
 	s.late = append(s.late, l)
-	if late != nil {
+	switch {
+	case late == nil:
+		return answer{later: l.reply}, true
+	case late.Status == 0:
 		return answer{drop: true}, true
+	case late.Status == http.StatusOK:
+		return c.errorIn200(), true
 	}
-	return answer{later: l.reply}, true
+	return c.answerError(late.fail(http.StatusInternalServerError, "InternalError", internal)), true
 }
 
 // landDue lets those Completes happen whose moment is this request, and counts it for the others. The lock is held.

@@ -38,20 +38,16 @@ type uploadsXML struct {
 
 // listed gives the open uploads that a list is of, by key and then by age.
 func (s *Server) listed(c *call) []*upload {
-	prefix, exact := c.query.Get("prefix"), s.armed(ListUploadsByExactKeyOnly, c) != nil
+	prefix := c.query.Get("prefix")
 	var uploads []*upload
-	hidden := false
 	for _, u := range s.buckets[c.bucket].uploads {
-		switch {
-		case u.taken || !strings.HasPrefix(u.key, prefix):
-		case exact && u.key != prefix:
-			hidden = true
-		default:
+		if !u.taken && strings.HasPrefix(u.key, prefix) {
 			uploads = append(uploads, u)
 		}
 	}
-	if hidden {
-		s.fires(ListUploadsByExactKeyOnly, c)
+	other := func(u *upload) bool { return u.key != prefix }
+	if slices.ContainsFunc(uploads, other) && s.fires(ListUploadsByExactKeyOnly, c) != nil {
+		uploads = slices.DeleteFunc(uploads, other)
 	}
 	if len(uploads) > 0 && s.fires(ListUploadsNothing, c) != nil {
 		return nil

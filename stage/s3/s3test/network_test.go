@@ -10,12 +10,13 @@ import (
 )
 
 // meanwhile starts a request, and gives a function that waits for its answer.
-func (c *client) meanwhile(ctx context.Context, method, path, body string) (answer func() reply) {
+func (c *client) meanwhile(ctx context.Context, method, path, body string, headers ...string) (answer func() reply) {
 	c.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.url+path, strings.NewReader(body))
 	if err != nil {
 		c.Fatal(err)
 	}
+	setHeaders(r, headers)
 	got := make(chan reply, 1)
 	go func() { got <- c.send(r) }()
 	return func() reply { return <-got }
@@ -41,6 +42,15 @@ var networkScenes = map[Switch]func(*client){
 			c.Errorf("%+v", requests)
 		}
 		c.want(200, "", "POST", up, doc)
+	},
+	ErrorAfter: func(c *client) {
+		c.s.Set(ErrorAfter, On{Verb: PutObject, Times: 1})
+		c.s.Set(ErrorAfter, On{Verb: PutObject, Times: 1, Status: http.StatusGatewayTimeout})
+		c.want(404, "NoSuchBucket", "PUT", "/none/k", "x")
+		c.want(500, "InternalError", "PUT", "/b/k", "x")
+		c.holds("k", "x")
+		c.want(504, "GatewayTimeout", "PUT", "/b/k", "y")
+		c.holds("k", "y")
 	},
 	CutReply: func(c *client) {
 		c.s.PutObject("b", "k", []byte("0123456789"), nil)

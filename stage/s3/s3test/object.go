@@ -1,6 +1,7 @@
 package s3test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -55,17 +56,17 @@ var keptHeaders = []string{"Content-Type", "Content-Encoding", "Content-Disposit
 // kept picks what an object is to be read back with.
 func (s *Server) kept(c *call) (header http.Header, tags url.Values, err error) {
 	header = http.Header{"Content-Type": {"binary/octet-stream"}, "X-Amz-Server-Side-Encryption": {"AES256"}}
-	dropped := false
+	metadata := http.Header{}
 	for name, values := range c.header {
-		meta := strings.HasPrefix(name, "X-Amz-Meta-")
-		if meta && s.armed(DropMetadata, c) != nil {
-			dropped = true
-		} else if meta || slices.Contains(keptHeaders, name) {
+		switch {
+		case strings.HasPrefix(name, "X-Amz-Meta-"):
+			metadata[name] = values
+		case slices.Contains(keptHeaders, name):
 			header[name] = values
 		}
 	}
-	if dropped {
-		s.fires(DropMetadata, c)
+	if len(metadata) > 0 && s.fires(DropMetadata, c) == nil {
+		maps.Copy(header, metadata)
 	}
 	unchunked(header)
 	if header.Get("X-Amz-Storage-Class") == "STANDARD" {
@@ -145,11 +146,11 @@ func (s *Server) putObject(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	o := &object{data: c.body, etag: etagOf(c.body), modified: s.now(), sum: sum}
+	o := &object{data: c.body, etag: s.etag(c, c.body), modified: s.now(), sum: sum}
 	if o.header, o.tags, err = s.kept(c); err != nil {
 		return answer{}, err
 	}
-	if sum.algorithm == nil && s.armed(IgnoreChecksums, c) == nil {
+	if sum.algorithm == nil && !s.ignoresSums(c) {
 		o.sum = checksum{algorithm: crc64nvme, value: crc64nvme.sum(c.body)}
 	}
 	o.sum.kind = fullObject

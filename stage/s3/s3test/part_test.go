@@ -118,3 +118,35 @@ func TestCorruptObject(t *testing.T) {
 	c.s.CorruptObject("b", "k")
 	c.holds("k", "acc")
 }
+
+// The n-th request that a switch is about is counted without those that it is not about.
+func TestFromAndTimes(t *testing.T) {
+	c := start(t, Options{})
+	c.s.Set(DropMetadata, On{Key: "a", From: 2, Times: 1})
+	for _, key := range []string{"a1", "b", "a2", "a3"} {
+		c.want(200, "", "PUT", "/b/"+key, "x", "X-Amz-Meta-Token: T")
+		c.want(200, "", "PUT", "/b/a-without", "x")
+		if o, _ := c.s.Object("b", key); (o.Metadata["token"] == "T") == (key == "a2") {
+			t.Errorf("%s: %v", key, o.Metadata)
+		}
+	}
+	c.s.Set(MinPart, On{N: 1, From: 2})
+	up, doc := c.uploadAll("k", "a", "b")
+	c.want(400, "EntityTooSmall", "POST", up, doc)
+	c.want(200, "", "POST", up, doc)
+	c.s.Set(MaxParts, On{N: 2, From: 2})
+	up = c.create("k")
+	c.part(up, "2", "x")
+	c.part(up, "3", "x")
+	c.want(400, "InvalidArgument", "PUT", up+"&partNumber=3", "x")
+	c.s.Set(PathStyleOnly, On{Verb: PutObject, From: 2})
+	c.want(200, "", "PUT", "/v", "x", "Host: b.localhost")
+	c.want(404, "NoSuchBucket", "PUT", "/v/w", "x", "Host: b.localhost")
+	c.s.Set(ErrorAfter, On{Verb: DeleteObject, From: 2, Times: 1})
+	for _, status := range []int{204, 500, 204} {
+		c.ask("DELETE", "/b/none", "")
+		if all := c.s.Requests(DeleteObject); all[len(all)-1].Status != status {
+			t.Errorf("%d, not %d", all[len(all)-1].Status, status)
+		}
+	}
+}

@@ -14,7 +14,7 @@ func (s *Server) refused(c *call) error {
 		code, message string
 	}{
 		{SlowDown, http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate."},
-		{Internal, http.StatusInternalServerError, "InternalError", "We encountered an internal error. Please try again."},
+		{Internal, http.StatusInternalServerError, "InternalError", internal},
 		{ClockSkew, http.StatusForbidden, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large."},
 		{ExpiredToken, http.StatusBadRequest, "ExpiredToken", "The provided token has expired."},
 		{Deny, http.StatusForbidden, "AccessDenied", "Access Denied"},

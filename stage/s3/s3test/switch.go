@@ -6,6 +6,7 @@ type Switch string
 // What networks and unlucky moments do. Those without a verb here do it to every verb, and On.Verb narrows them.
 const (
 	DropReplyAfter Switch = "DropReplyAfter" // does it, and closes the connection without a reply
+	ErrorAfter     Switch = "ErrorAfter"     // does it, and answers 500 InternalError, or what Status and Code say
 	CutReply       Switch = "CutReply"       // does it, and closes the connection in the middle of the reply's body
 	DropRequest    Switch = "DropRequest"    // closes the connection, and nothing was done
 	Stall          Switch = "Stall"          // waits for Release, and then does it; nothing, if the client has left by then
@@ -26,7 +27,8 @@ const (
 	ErrorIn200Done Switch = "ErrorIn200Done" // the same, and it was done
 
 	// LateComplete: CompleteMultipartUpload closes the connection at once. What it asks for is done when N further
-	// requests have been answered without it, or at Release.
+	// requests have been answered without it, or at Release. With Status it answers with an error of that status instead,
+	// which is in the document where the status is 200.
 	LateComplete Switch = "LateComplete"
 	// InvisibleWhileCompleting: CompleteMultipartUpload takes the upload away at once, so that nothing lists, aborts or
 	// completes it, and makes the object after N of HeadObject, GetObject and ListParts of the key were answered with 404,
@@ -44,6 +46,7 @@ const (
 	IgnoreIfNoneMatch         Switch = "IgnoreIfNoneMatch"         // PutObject and CompleteMultipartUpload
 	ConditionalConflict       Switch = "ConditionalConflict"       // 409 ConditionalRequestConflict where a condition is set
 	ReplayNeedsObject         Switch = "ReplayNeedsObject"         // a completed upload is completed again, and its object is not there any more: 404
+	AbortAlways204            Switch = "AbortAlways204"            // 204 for AbortMultipartUpload of an upload that is not open, which does nothing
 	IgnoreObjectSize          Switch = "IgnoreObjectSize"          // x-amz-mp-object-size is not compared
 
 	ListUploadsByExactKeyOnly Switch = "ListUploadsByExactKeyOnly" // nothing is listed unless the prefix is a whole key
@@ -60,6 +63,7 @@ const (
 	IgnoreChecksums Switch = "IgnoreChecksums" // checksums are not verified, not kept and not given
 	StrictChecksums Switch = "StrictChecksums" // parts have the checksum that the upload was created for, none if none, always
 	UnaskedPartSums Switch = "UnaskedPartSums" // InvalidPart where CompleteMultipartUpload names checksums and the upload was created for none
+	OpaqueETag      Switch = "OpaqueETag"      // no ETag is the MD5 of anything that the client knows, as with keys of AWS KMS
 	PlainETag       Switch = "PlainETag"       // the ETag of a completed upload is the MD5 of its bytes
 
 	MissingIs403     Switch = "MissingIs403"     // 403 rather than 404 for reading a key that has no object: the right to list is missing

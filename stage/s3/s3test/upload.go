@@ -74,7 +74,7 @@ func (s *Server) uploadSum(c *call) (checksum, error) {
 	if name == "" && kind != "" {
 		return checksum{}, invalidRequest("The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.")
 	}
-	if name == "" || s.fires(IgnoreChecksums, c) != nil {
+	if name == "" || s.ignoresSums(c) {
 		return checksum{}, nil
 	}
 	a := algorithmOf(name)
@@ -106,15 +106,14 @@ func (s *Server) uploadPart(c *call) (answer, error) {
 	if err != nil || number < 1 || number > 10000 {
 		return answer{}, invalidArgument("Part number must be an integer between 1 and 10000, inclusive")
 	}
-	if on := s.armed(MaxParts, c); on != nil && number > on.N {
-		s.fires(MaxParts, c)
+	if on := s.firesIf(MaxParts, c, func(on *On) bool { return number > on.N }); on != nil {
 		return answer{}, invalidArgument("Part number must be an integer between 1 and %d, inclusive", on.N)
 	}
 	u, err := s.open(c)
 	if err != nil {
 		return answer{}, err
 	}
-	p := &part{number: number, data: c.body, etag: etagOf(c.body), modified: s.now()}
+	p := &part{number: number, data: c.body, etag: s.etag(c, c.body), modified: s.now()}
 	if p.sum, err = s.partSum(c, u); err != nil {
 		return answer{}, err
 	}
@@ -131,13 +130,11 @@ func (s *Server) partSum(c *call, u *upload) (checksum, error) {
 	if err != nil {
 		return sum, err
 	}
-	want, strict := u.sum, s.armed(StrictChecksums, c) != nil
-	missing := want.algorithm != nil && sum.algorithm == nil && (want.kind == composite || strict)
-	other := sum.algorithm != nil && want.algorithm != sum.algorithm && (want.algorithm != nil || strict)
-	if missing || other {
-		if strict {
-			s.fires(StrictChecksums, c)
-		}
+	want := u.sum
+	missing := want.algorithm != nil && sum.algorithm == nil
+	other := sum.algorithm != nil && want.algorithm != sum.algorithm
+	refuse := missing && want.kind == composite || other && want.algorithm != nil
+	if refuse || (missing || other) && s.fires(StrictChecksums, c) != nil {
 		return sum, invalidRequest("Checksum Type mismatch occurred, expected checksum Type: %s, actual checksum Type: %s", want.nameOrNull(), sum.nameOrNull())
 	}
 	if want.algorithm != nil && sum.algorithm == nil {
@@ -172,6 +169,9 @@ func (s *Server) keepPart(c *call, u *upload, p *part) error {
 
 func (s *Server) abort(c *call) (answer, error) {
 	u, err := s.open(c)
+	if err != nil && s.fires(AbortAlways204, c) != nil {
+		return answer{status: http.StatusNoContent}, nil
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -34,15 +34,16 @@ func (s *Server) sizes(c *call, parts []*part) error {
 
 // assemble makes the object of an upload, and its checksum, of what came rather than of what is stored.
 func (s *Server) assemble(c *call, u *upload, parts []*part) *object {
-	o := &object{modified: s.now(), header: u.header, tags: u.tags, etag: etagOfParts(parts)}
+	o := &object{modified: s.now(), header: u.header, tags: u.tags}
 	var came [][]byte
+	var etags []string
 	corrupt := false
 	for _, p := range parts {
-		came = append(came, p.data)
+		came, etags = append(came, p.data), append(etags, p.etag)
 		o.parts = append(o.parts, len(p.data))
 		corrupt = corrupt || p.corrupt
 	}
-	o.data = bytes.Join(came, nil)
+	o.data, o.etag = bytes.Join(came, nil), etagOfParts(etags)
 	if s.fires(PlainETag, c) != nil {
 		o.etag = etagOf(o.data)
 	}

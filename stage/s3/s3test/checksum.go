@@ -123,6 +123,9 @@ func (c *call) given() (sum checksum, err error) {
 // verify compares the body with the checksums that came with it.
 func (s *Server) verify(c *call) (checksum, error) {
 	if want := c.header.Get("Content-Md5"); want != "" {
+		if sum, err := base64.StdEncoding.DecodeString(want); err != nil || len(sum) != md5.Size {
+			return checksum{}, fail(http.StatusBadRequest, "InvalidDigest", "The Content-MD5 you specified was invalid.")
+		}
 		if got := md5.Sum(c.body); base64.StdEncoding.EncodeToString(got[:]) != want {
 			return checksum{}, fail(http.StatusBadRequest, "BadDigest", "The Content-MD5 you specified did not match what we received.")
 		}
@@ -167,12 +170,15 @@ func (s *Server) etag(c *call, data []byte) string {
 }
 
 // etagOfParts is the MD5 of the ETags of the parts, which are MD5s on AWS, and their number.
-func etagOfParts(parts []*part) string {
+func etagOfParts(etags []string) string {
 	h := md5.New()
-	for _, p := range parts {
-		// Every ETag of a part is made above, as hex.
-		sum, _ := hex.DecodeString(p.etag)
+	for _, etag := range etags {
+		// What is no hex is no ETag that this store has given, and is not refused where its part is not looked for.
+		sum, err := hex.DecodeString(etag)
+		if err != nil {
+			sum = []byte(etag)
+		}
 		h.Write(sum)
 	}
-	return hex.EncodeToString(h.Sum(nil)) + "-" + strconv.Itoa(len(parts))
+	return hex.EncodeToString(h.Sum(nil)) + "-" + strconv.Itoa(len(etags))
 }

@@ -26,7 +26,8 @@ func TestPutVerifiesChecksums(t *testing.T) {
 			t.Errorf("%s: %v", a.name, got.header)
 		}
 	}
-	c.want(400, "BadDigest", "PUT", "/b/bad", "x", "Content-Md5: AAAA")
+	c.want(400, "InvalidDigest", "PUT", "/b/bad", "x", "Content-Md5: AAAA")
+	c.want(400, "BadDigest", "PUT", "/b/bad", "x", "Content-Md5: 1B2M2Y8AsgTpgAmY7PhCfg==")
 	c.want(400, "InvalidRequest", "PUT", "/b/bad", "x", "X-Amz-Sdk-Checksum-Algorithm: CRC32")
 	c.want(400, "InvalidRequest", "PUT", "/b/bad", "x", "X-Amz-Checksum-Crc32: a", "X-Amz-Checksum-Sha1: a")
 	c.want(400, "XAmzContentSHA256Mismatch", "PUT", "/b/bad", "x", "X-Amz-Content-Sha256: "+strings.Repeat("0", 64))

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -118,7 +117,11 @@ func (s *Server) completeGone(c *call, parts []completedPart, gone error) (answe
 	case u != nil && u.key == c.key && slices.Equal(parts, u.done.parts) && s.replays(c, u, now):
 		return u.done.answer, nil
 	case now != nil && s.fires(UnknownUploadCompletes, c) != nil:
-		return answerXML(http.StatusOK, completeXML{Xmlns: namespace, Bucket: c.bucket, Key: c.key, ETag: quote(etagOf(c.body) + "-" + strconv.Itoa(len(parts)))}), nil
+		var etags []string
+		for _, p := range parts {
+			etags = append(etags, strings.Trim(p.ETag, `"`))
+		}
+		return answerXML(http.StatusOK, completeXML{Xmlns: namespace, Bucket: c.bucket, Key: c.key, ETag: quote(etagOfParts(etags))}), nil
 	}
 	return answer{}, gone
 }

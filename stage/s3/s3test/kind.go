@@ -22,7 +22,7 @@ type setting struct {
 func settingsOf(k Kind) []setting {
 	switch k {
 	case Versitygw:
-		return []setting{{UnknownUploadCompletes, On{}}, {ReplayNeedsObject, On{}}, {UnaskedPartSums, On{}}, {RefuseUploadMarker, On{}}, {UnknownKeyIs404, On{}},
+		return []setting{{UnknownUploadCompletes, On{}}, {NoSuchUploadAfterComplete, On{}}, {UnaskedPartSums, On{}}, {RefuseUploadMarker, On{}}, {UnknownKeyIs404, On{}},
 			{Unsupported, On{Verb: GetBucketLifecycleConfiguration}}, {Unsupported, On{Verb: PutBucketVersioning}}}
 	case SeaweedFS:
 		return []setting{{ConditionBeforeReplay, On{}}, {ReplayNeedsObject, On{}}, {StaleETagOnRepart, On{}}, {IgnoreObjectSize, On{}}, {CreatesBuckets, On{}}}

@@ -42,7 +42,7 @@ const (
 const (
 	NoSuchUploadAfterComplete Switch = "NoSuchUploadAfterComplete" // a completed upload is completed again: 404
 	ConditionBeforeReplay     Switch = "ConditionBeforeReplay"     // a completed upload is completed again with If-None-Match: 412
-	UnknownUploadCompletes    Switch = "UnknownUploadCompletes"    // an unknown upload is completed, and any object is at its key: 200 and an ETag made up
+	UnknownUploadCompletes    Switch = "UnknownUploadCompletes"    // an unknown upload is completed, and any object is at its key: 200, and the ETag that its parts would have given
 	IgnoreIfNoneMatch         Switch = "IgnoreIfNoneMatch"         // PutObject and CompleteMultipartUpload
 	ConditionalConflict       Switch = "ConditionalConflict"       // 409 ConditionalRequestConflict where a condition is set
 	ReplayNeedsObject         Switch = "ReplayNeedsObject"         // a completed upload is completed again, and its object is not there any more: 404

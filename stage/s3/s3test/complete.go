@@ -114,17 +114,24 @@ func (s *Server) completeGone(c *call, parts []completedPart, gone error) (answe
 	switch {
 	case u != nil && now != nil && c.header.Get("If-None-Match") != "" && s.fires(ConditionBeforeReplay, c) != nil:
 		return answer{}, preconditionFailed()
-	case u != nil && u.key == c.key && slices.Equal(parts, u.done.parts) && s.replays(c, u, now):
+	case u != nil && u.key == c.key && slices.EqualFunc(parts, u.done.parts, samePart) && s.replays(c, u, now):
 		return u.done.answer, nil
 	case now != nil && s.fires(UnknownUploadCompletes, c) != nil:
 		var etags []string
 		for _, p := range parts {
-			etags = append(etags, strings.Trim(p.ETag, `"`))
+			etags = append(etags, p.etag())
 		}
 		return answerXML(http.StatusOK, completeXML{Xmlns: namespace, Bucket: c.bucket, Key: c.key, ETag: quote(etagOfParts(etags))}), nil
 	}
 	return answer{}, gone
 }
+
+// samePart compares what identifies a part. Checksums may be named one time and not the other.
+func samePart(a, b completedPart) bool {
+	return a.PartNumber == b.PartNumber && a.etag() == b.etag()
+}
+
+func (p completedPart) etag() string { return strings.Trim(p.ETag, `"`) }
 
 // replays says whether a completed upload is known any more.
 func (s *Server) replays(c *call, u *upload, now *object) bool {
@@ -141,7 +148,7 @@ func (s *Server) chosen(c *call, u *upload, named []completedPart) ([]*part, err
 		if i > 0 && n.PartNumber <= named[i-1].PartNumber {
 			return nil, fail(http.StatusBadRequest, "InvalidPartOrder", "The list of parts was not in ascending order. Parts must be ordered by part number.")
 		}
-		at := slices.IndexFunc(u.parts[n.PartNumber], func(p *part) bool { return p.etag == strings.Trim(n.ETag, `"`) })
+		at := slices.IndexFunc(u.parts[n.PartNumber], func(p *part) bool { return p.etag == n.etag() })
 		if at < 0 {
 			return nil, invalidPart()
 		}

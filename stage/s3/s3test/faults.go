@@ -83,13 +83,13 @@ func (s *Server) Fired(sw Switch) int {
 	return s.faults.fired[sw]
 }
 
-// Unused gives the switches that are on, and have never fired.
+// Unused gives the switches that are on in a way in which they have never fired.
 func (s *Server) Unused() []Switch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	unused := map[Switch]bool{}
 	for _, r := range s.faults.rules {
-		if s.faults.fired[r.sw] == 0 {
+		if r.used == 0 {
 			unused[r.sw] = true
 		}
 	}

@@ -126,12 +126,7 @@ func (e *Engine) putAside(ctx context.Context, r Entry, lock *runstate.Lock, why
 
 // sweepAside removes what is staged of a run that is put aside and of which nothing is visible: it will never be published.
 func (e *Engine) sweepAside(ctx context.Context, r Entry, begun *runstate.Begun) {
-	ids, err := e.destinationsOf(r, begun)
-	if err != nil {
-		e.Log.Warn("what is staged of a run that is put aside is left behind", "run", r.Run, "error", err)
-		return
-	}
-	sinks, err := e.openAll(ctx, ids)
+	sinks, _, err := e.openAll(ctx, r, begun)
 	for _, s := range sinks {
 		if sweeper, ok := s.(stage.Sweeper); ok && err == nil {
 			err = sweeper.Sweep(ctx, r.Run, nil)
@@ -243,11 +238,7 @@ func (e *Engine) adoptOwn(ctx context.Context, r Entry, mark *publish.Mark) Resu
 // showRun looks at the destinations for a run's mark and its visible artifacts. Where its own first record cannot be read,
 // the destinations are those of the job's other runs.
 func (e *Engine) showRun(ctx context.Context, r Entry, begun *runstate.Begun) (*publish.Mark, []AsideNames, error) {
-	ids, err := e.destinationsOf(r, begun)
-	if err != nil {
-		return nil, nil, err
-	}
-	sinks, err := e.openAll(ctx, ids)
+	sinks, ids, err := e.openAll(ctx, r, begun)
 	defer func() {
 		for _, s := range sinks {
 			_ = s.Close() // nothing was written through it
@@ -285,42 +276,51 @@ func visibleIn(ctx context.Context, run runstate.Token, sinks []stage.Sink, ids 
 	return visible, nil
 }
 
-func (e *Engine) openAll(ctx context.Context, ids []runstate.SinkID) ([]stage.Sink, error) {
-	var sinks []stage.Sink
-	for _, id := range ids {
-		backend, err := e.Catalog.Backend(id.To)
+// openAll opens the destinations of a run. What is open is returned with an error, too.
+func (e *Engine) openAll(ctx context.Context, r Entry, begun *runstate.Begun) (sinks []stage.Sink, ids []runstate.SinkID, err error) {
+	ids, places, err := e.destinationsOf(r, begun)
+	for i, id := range ids {
 		if err != nil {
-			return sinks, err
+			break
 		}
-		s, err := backend.Open(ctx, id.To, false)
-		if err != nil {
-			return sinks, err
+		var s stage.Sink
+		if s, err = e.openPlace(ctx, places[i], false); err != nil {
+			break
 		}
 		sinks = append(sinks, s)
 		if s.Identity() != id.Identity {
-			return sinks, fmt.Errorf("destination %s: %w", id.To, stage.ErrElsewhere)
+			err = fmt.Errorf("destination %s: %w", id.To, stage.ErrElsewhere)
 		}
 	}
-	return sinks, nil
+	return sinks, ids, err
 }
 
-func (e *Engine) destinationsOf(r Entry, begun *runstate.Begun) ([]runstate.SinkID, error) {
-	if begun != nil {
-		return begun.Sinks, nil
-	}
-	runs, err := e.Runs(r.Job)
-	if err != nil {
-		return nil, err
-	}
-	var ids []runstate.SinkID
-	for _, o := range runs {
-		if b := o.begun(); b != nil {
-			for _, id := range b.Sinks {
-				if !slices.Contains(ids, id) {
-					ids = append(ids, id)
-				}
+// destinationsOf gives the destinations that a run was begun with, or those of all the job's runs where that cannot be read.
+func (e *Engine) destinationsOf(r Entry, begun *runstate.Begun) (ids []runstate.SinkID, places []stage.Place, err error) {
+	all := []*runstate.Begun{begun}
+	if begun == nil {
+		runs, err := e.Runs(r.Job)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = nil
+		for _, o := range runs {
+			if b := o.begun(); b != nil {
+				all = append(all, b)
 			}
 		}
 	}
-	return ids, nil
+	for _, b := range all {
+		for _, id := range b.Sinks {
+			if slices.Contains(ids, id) {
+				continue
+			}
+			at, err := placeOf(b, id)
+			if err != nil {
+				return nil, nil, err
+			}
+			ids, places = append(ids, id), append(places, at)
+		}
+	}
+	return ids, places, nil
 }

@@ -61,7 +61,7 @@ func (e *Engine) counts(ctx context.Context, b *runstate.Begun) (bool, error) {
 		return says != "", err
 	}
 	for _, id := range rows.Sinks {
-		if _, err := e.manifestAt(ctx, id, b.Run, true); errors.Is(err, fs.ErrNotExist) {
+		if _, err := e.manifestAt(ctx, b, id, true); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		} else if err != nil {
 			return false, fmt.Errorf("read the manifest of run %s in %s: %w", b.Run, id.To, err)
@@ -82,7 +82,7 @@ func (e *Engine) unfinishedHere(b *runstate.Begun) bool {
 func (e *Engine) manifestsSay(ctx context.Context, b *runstate.Begun) (runstate.Outcome, error) {
 	worst := runstate.Done
 	for _, id := range b.Sinks {
-		data, err := e.manifestAt(ctx, id, b.Run, false)
+		data, err := e.manifestAt(ctx, b, id, false)
 		if id.Rejects && errors.Is(err, stage.ErrElsewhere) {
 			e.Log.Warn("the folder of the records that a run has refused is another one now", "run", b.Run, "destination", id.To)
 			continue
@@ -106,12 +106,12 @@ func (e *Engine) manifestsSay(ctx context.Context, b *runstate.Begun) (runstate.
 
 // manifestAt reads a run's manifest at one of its destinations. Where the destination has lost its identity, renewed says to
 // give it another one and to look all the same: a manifest that is there is there.
-func (e *Engine) manifestAt(ctx context.Context, id runstate.SinkID, run runstate.Token, renewed bool) (data []byte, err error) {
-	backend, err := e.Catalog.Backend(id.To)
+func (e *Engine) manifestAt(ctx context.Context, b *runstate.Begun, id runstate.SinkID, renewed bool) (data []byte, err error) {
+	at, err := placeOf(b, id)
 	if err != nil {
 		return nil, err
 	}
-	sink, err := backend.Open(ctx, id.To, renewed)
+	sink, err := e.openPlace(ctx, at, renewed)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (e *Engine) manifestAt(ctx context.Context, id runstate.SinkID, run runstat
 	if sink.Identity() != id.Identity && !renewed {
 		return nil, fmt.Errorf("%w: it is %s, and was %s", stage.ErrElsewhere, sink.Identity(), id.Identity)
 	}
-	return sink.Note(ctx, runstate.ManifestName(run))
+	return sink.Note(ctx, runstate.ManifestName(b.Run))
 }
 
 // adopt makes a journal from a key's mark and finishes that run.

@@ -50,11 +50,7 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 	}
 	p := n.want.plan
 	for _, s := range p.Sinks {
-		backend, err := e.Catalog.Backend(s.To)
-		if err != nil {
-			return nil, fail(Usage, "", err)
-		}
-		sink, err := backend.Open(ctx, s.To, true)
+		sink, err := e.openPlace(ctx, s.Place(), true)
 		if err != nil {
 			return nil, destinationFailure(s.To, err)
 		}

@@ -166,11 +166,7 @@ func (e *Engine) goneForGood(run runstate.Token, err error) string {
 }
 
 func (h *held) openSink(ctx context.Context, i int, id runstate.SinkID) (stage.Sink, error) {
-	backend, err := h.engine.Catalog.Backend(h.plan.Sinks[i].To)
-	if err != nil {
-		return nil, err
-	}
-	s, err := backend.Open(ctx, h.plan.Sinks[i].To, false)
+	s, err := h.engine.openPlace(ctx, h.plan.Sinks[i].Place(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +175,29 @@ func (h *held) openSink(ctx context.Context, i int, id runstate.SinkID) (stage.S
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// openPlace opens a destination. create makes it if it is absent.
+func (e *Engine) openPlace(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
+	backend, err := e.Catalog.Backend(at.To)
+	if err != nil {
+		return nil, err
+	}
+	return backend.Open(ctx, at, create)
+}
+
+// placeOf gives the place of a run's destination, as the plan has it that the run was begun with.
+func placeOf(b *runstate.Begun, id runstate.SinkID) (stage.Place, error) {
+	plan, err := decodePlan(b.Plan)
+	if err != nil {
+		return stage.Place{}, err
+	}
+	for _, s := range plan.Sinks {
+		if s.To == id.To {
+			return s.Place(), nil
+		}
+	}
+	return stage.Place{}, fmt.Errorf("the plan of run %s has no destination %s", b.Run, id.To)
 }
 
 func (h *held) settler() *publish.Settler {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 // Plan is a job with every default expanded. It is journaled whole, so that any later process can go on with the run.
@@ -47,7 +48,14 @@ type SinkPlan struct {
 	Format  string         `json:"format"`
 	Options map[string]any `json:"options,omitempty"` // of the format
 	Ext     string         `json:"ext"`               // of the artifacts, without dot
+	Reach   map[string]any `json:"reach,omitempty"`   // options of the backend that change nothing of what is written
+	Shape   map[string]any `json:"shape,omitempty"`   // options of the backend that do
 	Rejects bool           `json:"rejects,omitempty"` // it gets the records that are refused, and not the rows
+}
+
+// Place is where the backend finds the destination.
+func (s SinkPlan) Place() stage.Place {
+	return stage.Place{To: s.To, Reach: s.Reach, Shape: s.Shape}
 }
 
 // Rejects tells whether records that are refused are put aside; otherwise the first one ends the run.
@@ -93,20 +101,29 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Digest is the digest of what of the plan shapes the output. How long anybody waits, and what becomes of other runs, does
-// not; nor does the order of the sinks, nor what columns are inferred.
+// Digest is the digest of what of the plan shapes the output. How long anybody waits, how a destination is reached, and what
+// becomes of other runs, does not; nor does the order of the sinks, nor what columns are inferred.
 func (p Plan) Digest() (string, error) {
 	if p.Infer {
 		p.Columns = nil
 	}
 	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects = "", 0, false, 0
-	p.Sinks = slices.Clone(p.Sinks)
+	p.Sinks = p.unreached()
 	slices.SortFunc(p.Sinks, func(a, b SinkPlan) int { return cmp.Compare(a.To, b.To) })
 	text, err := json.Marshal(p)
 	if err != nil {
 		return "", fmt.Errorf("encode the plan: %w", err)
 	}
 	return runstate.DigestOf(text), nil
+}
+
+// unreached gives the sinks without how they are reached.
+func (p Plan) unreached() []SinkPlan {
+	sinks := slices.Clone(p.Sinks)
+	for i := range sinks {
+		sinks[i].Reach = nil
+	}
+	return sinks
 }
 
 // Differences names what differs between two plans that should be one, as `path: ours, theirs` lines.
@@ -116,6 +133,7 @@ func (p Plan) Differences(o Plan) []string {
 	if p.Infer && o.Infer {
 		p.Columns = o.Columns
 	}
+	p.Sinks, o.Sinks = p.unreached(), o.unreached()
 	a, b := flat(p), flat(o)
 	for _, k := range sortedKeys(a, b) {
 		if a[k] != b[k] {

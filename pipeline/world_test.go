@@ -198,8 +198,8 @@ func (c catalog) Backend(string) (stage.Backend, error) {
 		return b, nil
 	}
 	open := b.Open
-	b.Open = func(ctx context.Context, to string, create bool) (stage.Sink, error) {
-		s, err := open(ctx, to, create)
+	b.Open = func(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
+		s, err := open(ctx, at, create)
 		if err != nil {
 			return nil, err
 		}

@@ -155,6 +155,17 @@ var (
 type Backend struct {
 	Name   string // as handles have it
 	Scheme string // of `to`: "s3" of s3://bucket/prefix, "" for a path of the local file system
+	// Expand checks what a job says of a destination: its address, and the options that stand under the backend's name. What
+	// depends on the job is filled in: checkpoint is the bytes of source in an artifact. Errors about an option say so:
+	// "s3 option region is ...". It looks at nothing. Nil where there are no options.
+	Expand func(to string, options map[string]any, checkpoint int64) (Place, error)
 	// Open opens a destination. create makes it if it is absent; otherwise an absent one is fs.ErrNotExist.
-	Open func(ctx context.Context, to string, create bool) (Sink, error)
+	Open func(ctx context.Context, at Place, create bool) (Sink, error)
+}
+
+// Place is a destination as a plan has it. It is journaled: no secret is in it.
+type Place struct {
+	To    string         // its address
+	Reach map[string]any // options that say how it is reached, and change nothing of what is written
+	Shape map[string]any // options that shape what is written
 }

@@ -63,7 +63,7 @@ func (s *scene) failf(format string, args ...any) {
 func (s *scene) open() (stage.Sink, error) {
 	// A handle speaks of a destination that exists: then nothing may have to be made.
 	create := s.handle == nil && len(s.notes) == 0
-	sink, err := file.Backend(s.mem, random(uint64(s.mem.Ops())+1)).Open(s.Context(), memTo, create)
+	sink, err := file.Backend(s.mem, random(uint64(s.mem.Ops())+1)).Open(s.Context(), stage.Place{To: memTo}, create)
 	if errors.Is(err, fs.ErrNotExist) && !create {
 		s.failf("the destination is lost: %v", err)
 	}

@@ -37,10 +37,10 @@ func Backend(fsys vfs.FS, random io.Reader) stage.Backend {
 	shared := &lockedReader{from: random}
 	return stage.Backend{
 		Name: backendName,
-		Open: func(ctx context.Context, to string, create bool) (stage.Sink, error) {
-			s, err := open(ctx, fsys, shared, to, create)
+		Open: func(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
+			s, err := open(ctx, fsys, shared, at.To, create)
 			if err != nil {
-				return nil, fmt.Errorf("open destination %s: %w", to, err)
+				return nil, fmt.Errorf("open destination %s: %w", at.To, err)
 			}
 			return s, nil
 		},

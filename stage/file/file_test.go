@@ -24,7 +24,7 @@ const (
 
 func openOS(t *testing.T, to string) stage.Sink {
 	t.Helper()
-	s, err := file.Backend(vfs.OS(), rand.Reader).Open(t.Context(), to, true)
+	s, err := file.Backend(vfs.OS(), rand.Reader).Open(t.Context(), stage.Place{To: to}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func TestPublishOnThisMachine(t *testing.T) {
 func TestOpenWithoutCreate(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "a")
 	b := file.Backend(vfs.OS(), rand.Reader)
-	if _, err := b.Open(t.Context(), to, false); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.Open(t.Context(), stage.Place{To: to}, false); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	first := openOS(t, to).Identity()
-	again, err := b.Open(t.Context(), to, false)
+	again, err := b.Open(t.Context(), stage.Place{To: to}, false)
 	if err != nil || again.Identity() != first {
 		t.Fatal(again, err)
 	}

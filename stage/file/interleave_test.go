@@ -45,7 +45,7 @@ func stagedOf(h runstate.Handle) string {
 
 func openMem(t *testing.T, fsys vfs.FS, seed uint64) stage.Sink {
 	t.Helper()
-	s, err := file.Backend(fsys, random(seed)).Open(t.Context(), memTo, true)
+	s, err := file.Backend(fsys, random(seed)).Open(t.Context(), stage.Place{To: memTo}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

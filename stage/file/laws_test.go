@@ -60,7 +60,7 @@ func newPlace(t *testing.T, to string, outside vfs.FS, process func() vfs.FS) st
 	return stagetest.Place{
 		Open: func() stage.Sink {
 			opened++
-			s, err := file.Backend(steered{process(), steering}, random(opened)).Open(t.Context(), to, true)
+			s, err := file.Backend(steered{process(), steering}, random(opened)).Open(t.Context(), stage.Place{To: to}, true)
 			must(err)
 			return s
 		},

@@ -72,7 +72,7 @@ func TestProbeRefuses(t *testing.T) {
 				}
 				return c.fault(op)
 			})
-			s, err := file.Backend(mem, random(1)).Open(t.Context(), memTo, true)
+			s, err := file.Backend(mem, random(1)).Open(t.Context(), stage.Place{To: memTo}, true)
 			if err == nil {
 				err = s.(stage.Prober).Probe(t.Context(), runA)
 			}
@@ -209,7 +209,7 @@ func TestOpenAtEveryOperation(t *testing.T) {
 				}
 				return vfs.Fault{}
 			})
-			_, err := file.Backend(mem, random(1)).Open(t.Context(), memTo, true)
+			_, err := file.Backend(mem, random(1)).Open(t.Context(), stage.Place{To: memTo}, true)
 			mem.OnOp(nil)
 			mem.PowerLoss()
 			s := openMem(t, mem, 2)
@@ -218,7 +218,7 @@ func TestOpenAtEveryOperation(t *testing.T) {
 			}
 			id := s.Identity()
 			mem.LoseUnsynced()
-			again, err := file.Backend(mem, random(3)).Open(t.Context(), memTo, false)
+			again, err := file.Backend(mem, random(3)).Open(t.Context(), stage.Place{To: memTo}, false)
 			if err != nil || again.Identity() != id {
 				t.Errorf("operation %d: the id is lost, %v", k, err)
 			}
@@ -238,13 +238,13 @@ func TestOpenFailsClean(t *testing.T) {
 		}
 		return vfs.Fault{}
 	})
-	if _, err := file.Backend(mem, random(1)).Open(t.Context(), memTo, true); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := file.Backend(mem, random(1)).Open(t.Context(), stage.Place{To: memTo}, true); !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
 	if names, err := mem.List("/data"); err != nil || len(names) > 0 {
 		t.Errorf("%q is left, %v", names, err)
 	}
-	if _, err := file.Backend(mem, random(1)).Open(t.Context(), "to", true); err == nil {
+	if _, err := file.Backend(mem, random(1)).Open(t.Context(), stage.Place{To: "to"}, true); err == nil {
 		t.Error("a relative path is taken")
 	}
 }
@@ -258,7 +258,7 @@ func TestDamagedID(t *testing.T) {
 		if err := vfs.WriteNew(mem, path.Join(memTo, stage.Hidden, "id"), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := file.Backend(mem, random(1)).Open(t.Context(), memTo, true)
+		_, err := file.Backend(mem, random(1)).Open(t.Context(), stage.Place{To: memTo}, true)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("id %q: %v", text, err)
 		}

@@ -227,15 +227,15 @@ func (f *Faults) wait(ctx context.Context, r *rule) error {
 // Backend wraps a backend, and with it the sinks that it opens.
 func (f *Faults) Backend(b stage.Backend) stage.Backend {
 	open := b.Open
-	b.Open = func(ctx context.Context, to string, create bool) (s stage.Sink, err error) {
-		err = f.do(ctx, "open", to, func() error {
-			s, err = open(ctx, to, create)
+	b.Open = func(ctx context.Context, at stage.Place, create bool) (s stage.Sink, err error) {
+		err = f.do(ctx, "open", at.To, func() error {
+			s, err = open(ctx, at, create)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		return f.Sink(s, to), nil
+		return f.Sink(s, at.To), nil
 	}
 	return b
 }

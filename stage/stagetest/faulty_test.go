@@ -45,7 +45,7 @@ func faulty(t *testing.T, w *World, to, spec string) (*Faults, *kit, stage.Sink)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := faults.Backend(w.Backend()).Open(t.Context(), to, true)
+	s, err := faults.Backend(w.Backend()).Open(t.Context(), stage.Place{To: to}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

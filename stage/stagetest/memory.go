@@ -171,7 +171,8 @@ func (w *World) Backend() stage.Backend {
 	return stage.Backend{Name: memoryName, Scheme: memoryName, Open: w.open}
 }
 
-func (w *World) open(ctx context.Context, to string, create bool) (stage.Sink, error) {
+func (w *World) open(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
+	to := at.To
 	s := &memorySink{world: w, to: to}
 	err := w.do(ctx, func(places map[string]*place) error {
 		if places[to] == nil {

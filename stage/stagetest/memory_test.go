@@ -39,7 +39,7 @@ func memoryPlace(t *testing.T, w *World, to string) Place {
 	}
 	return Place{
 		Open: func() stage.Sink {
-			s, err := w.Backend().Open(t.Context(), to, true)
+			s, err := w.Backend().Open(t.Context(), stage.Place{To: to}, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,199 @@
+package s3
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Time limits of what is not a request to the store itself.
+const (
+	imdsTimeout    = 2 * time.Second // of the machine's own credentials: where there are none, nobody answers
+	dialTimeout    = 10 * time.Second
+	defaultRegion  = "us-east-1" // of stores that have none
+	idleKeptPerTry = 64
+)
+
+// client is a client of the store with the settings that it was made with.
+type client struct {
+	*s3.Client
+	settings
+	creds   aws.CredentialsProvider
+	custom  bool // the endpoint is not AWS's own
+	tls     bool
+	buffers *buffers
+}
+
+// newClient finds region, endpoint and credentials as the AWS SDK does: environment, profile, web identity, container, the
+// machine's role. Nothing is sent. wrap, which may be nil, is laid around every request.
+func newClient(ctx context.Context, s settings, wrap func(http.RoundTripper) http.RoundTripper) (*client, error) {
+	transport, err := s.transport()
+	if err != nil {
+		return nil, err
+	}
+	if s.customerKey, err = resolveSecret(s.customerKey); err != nil {
+		return nil, fmt.Errorf("s3 option customer_key: %w", err)
+	}
+	load := []func(*config.LoadOptions) error{config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) {
+		o.Client = imds.New(imds.Options{HTTPClient: &http.Client{Timeout: imdsTimeout}, Retryer: aws.NopRetryer{}})
+	})}
+	if s.region != "" {
+		load = append(load, config.WithRegion(s.region))
+	}
+	if s.profile != "" {
+		load = append(load, config.WithSharedConfigProfile(s.profile))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, fmt.Errorf("find the AWS configuration: %w", err)
+	}
+	c := &client{settings: s, creds: cfg.Credentials, buffers: &buffers{size: s.partSize}}
+	c.Client = s3.NewFromConfig(cfg, func(o *s3.Options) { c.configure(o, transport, wrap) })
+	return c, nil
+}
+
+func (c *client) configure(o *s3.Options, transport http.RoundTripper, wrap func(http.RoundTripper) http.RoundTripper) {
+	if c.endpoint != "" {
+		o.BaseEndpoint = aws.String(c.endpoint)
+	}
+	c.custom = o.BaseEndpoint != nil
+	c.tls = !c.custom || strings.HasPrefix(*o.BaseEndpoint, "https:")
+	if o.Region == "" {
+		o.Region = defaultRegion
+	}
+	o.UsePathStyle = c.pathStyle == "true" || c.pathStyle == "auto" && c.custom
+	if wrap != nil {
+		transport = wrap(transport)
+	}
+	o.HTTPClient = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// Checksums are ours to choose and to send: what the SDK adds by itself breaks some stores, and is not in the handle.
+	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	o.DisableLogOutputChecksumValidationSkipped = true
+	o.Retryer = &refreshing{Retryer: retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts = c.retries }), creds: c.creds}
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("clinkctl:timeout", c.limited), middleware.After)
+	})
+}
+
+// limited gives every call its time limit, all its tries together.
+func (c *client) limited(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	if _, body := in.Parameters.(*s3.GetObjectInput); body { // it is read after the call has ended
+		return next.HandleInitialize(ctx, in)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s", c.timeout))
+	defer cancel()
+	return next.HandleInitialize(ctx, in)
+}
+
+// once makes a call one try: whoever makes it looks for itself what has become of it.
+func once(o *s3.Options) { o.Retryer = aws.NopRetryer{} }
+
+// unsigned leaves a body's bytes out of the signature where TLS protects them: their SHA-256 costs more than sending them.
+func (c *client) unsigned(o *s3.Options) {
+	if c.tls {
+		o.APIOptions = append(o.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
+	}
+}
+
+// refreshing asks for new credentials when the store says that those it was shown have expired, and tries again.
+type refreshing struct {
+	aws.Retryer
+	creds aws.CredentialsProvider
+}
+
+func (r *refreshing) IsErrorRetryable(err error) bool {
+	if isCode(err, "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired") {
+		if cache, ok := r.creds.(interface{ Invalidate() }); ok {
+			cache.Invalidate()
+			return true
+		}
+	}
+	return r.Retryer.IsErrorRetryable(err)
+}
+
+// transport is how requests travel: TLS is verified, always, by the system's authorities and those of the option ca.
+func (s settings) transport() (http.RoundTripper, error) {
+	roots, err := s.roots()
+	if err != nil {
+		return nil, err
+	}
+	var proxy *url.URL
+	if s.proxy != "" {
+		if proxy, err = url.Parse(s.proxy); err != nil {
+			return nil, fmt.Errorf("s3 option proxy: %w", err)
+		}
+	}
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		t.MaxIdleConnsPerHost = max(idleKeptPerTry, 2*s.parallel)
+		t.MaxIdleConns = 2 * t.MaxIdleConnsPerHost
+		t.ResponseHeaderTimeout = s.timeout
+		t.ForceAttemptHTTP2 = false
+		if proxy != nil {
+			t.Proxy = http.ProxyURL(proxy)
+		}
+	}).GetTransport(), nil
+}
+
+// roots are the authorities that are trusted; nil are the system's.
+func (s settings) roots() (*x509.CertPool, error) {
+	file, what := s.ca, "s3 option ca"
+	if file == "" {
+		file, what = os.Getenv("AWS_CA_BUNDLE"), "AWS_CA_BUNDLE"
+	}
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("the system's certificates: %w", err)
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: %s holds no certificate in PEM", what, file)
+	}
+	return roots, nil
+}
+
+// resolveSecret reads a secret from where a reference says that it is.
+func resolveSecret(reference string) (string, error) {
+	if reference == "" {
+		return "", nil
+	}
+	if name, ok := strings.CutPrefix(reference, "env:"); ok {
+		if v := os.Getenv(name); v != "" {
+			return v, nil
+		}
+		return "", fmt.Errorf("the variable %s is not set", name)
+	}
+	data, err := os.ReadFile(strings.TrimPrefix(reference, "file:"))
+	if err != nil {
+		return "", err
+	}
+	v := strings.TrimSpace(string(data))
+	if v == "" {
+		return "", errors.New("the file is empty")
+	}
+	return v, nil
+}

@@ -37,6 +37,7 @@ type SourcePlan struct {
 	Options    map[string]any `json:"options,omitempty"`     // of the format
 	SplitBytes int64          `json:"split_bytes,omitempty"` // larger files are cut; 0: by the number of subtasks
 	SampleRows int64          `json:"sample_rows,omitempty"` // how many rows columns are inferred from
+	Reach      map[string]any `json:"reach,omitempty"`       // options that say how the store is reached
 }
 
 // DefaultSampleRows is how many rows columns are inferred from unless the job says otherwise.
@@ -57,6 +58,9 @@ type SinkPlan struct {
 func (s SinkPlan) Place() stage.Place {
 	return stage.Place{To: s.To, Reach: s.Reach, Shape: s.Shape}
 }
+
+// Place is where the store finds the source.
+func (s SourcePlan) Place() stage.Place { return stage.Place{To: s.Path, Reach: s.Reach} }
 
 // Rejects tells whether records that are refused are put aside; otherwise the first one ends the run.
 func (p Plan) Rejects() bool {
@@ -108,7 +112,7 @@ func (p Plan) Digest() (string, error) {
 		p.Columns = nil
 	}
 	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects = "", 0, false, 0
-	p.Sinks = p.unreached()
+	p = p.unreached()
 	slices.SortFunc(p.Sinks, func(a, b SinkPlan) int { return cmp.Compare(a.To, b.To) })
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -117,13 +121,14 @@ func (p Plan) Digest() (string, error) {
 	return runstate.DigestOf(text), nil
 }
 
-// unreached gives the sinks without how they are reached.
-func (p Plan) unreached() []SinkPlan {
-	sinks := slices.Clone(p.Sinks)
-	for i := range sinks {
-		sinks[i].Reach = nil
+// unreached gives the plan without how source and destinations are reached.
+func (p Plan) unreached() Plan {
+	p.Source.Reach = nil
+	p.Sinks = slices.Clone(p.Sinks)
+	for i := range p.Sinks {
+		p.Sinks[i].Reach = nil
 	}
-	return sinks
+	return p
 }
 
 // Differences names what differs between two plans that should be one, as `path: ours, theirs` lines.
@@ -133,8 +138,7 @@ func (p Plan) Differences(o Plan) []string {
 	if p.Infer && o.Infer {
 		p.Columns = o.Columns
 	}
-	p.Sinks, o.Sinks = p.unreached(), o.unreached()
-	a, b := flat(p), flat(o)
+	a, b := flat(p.unreached()), flat(o.unreached())
 	for _, k := range sortedKeys(a, b) {
 		if a[k] != b[k] {
 			diff = append(diff, fmt.Sprintf("%s: %s now, %s then", k, orNone(a[k]), orNone(b[k])))

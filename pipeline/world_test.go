@@ -217,8 +217,12 @@ func (c catalog) Format(name string, options map[string]any) (format.Format, err
 	return nil, fmt.Errorf("no format %s", name)
 }
 
+func (c catalog) store(context.Context, stage.Place) (stage.Store, error) {
+	return file.NewStore(c.fsys), nil
+}
+
 func (c catalog) Sources() pipeline.Sources {
-	return files.Sources{Store: file.NewStore(c.fsys), Formats: c.Format}
+	return files.Sources{Stores: c.store, Formats: c.Format}
 }
 
 // checkWhole fails unless both destinations hold exactly the source's rows, once, as their manifests say, and nothing is

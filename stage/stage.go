@@ -161,6 +161,8 @@ type Backend struct {
 	Expand func(to string, options map[string]any, checkpoint int64) (Place, error)
 	// Open opens a destination. create makes it if it is absent; otherwise an absent one is fs.ErrNotExist.
 	Open func(ctx context.Context, at Place, create bool) (Sink, error)
+	// Store opens the same kind of place to read from; nil where nothing is read from it. Patterns and paths have the scheme.
+	Store func(ctx context.Context, at Place) (Store, error)
 }
 
 // Place is a destination as a plan has it. It is journaled: no secret is in it.

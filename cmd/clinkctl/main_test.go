@@ -39,7 +39,6 @@ func mainFaulty() {
 	for i, b := range w.Backends {
 		w.Backends[i] = faults.Backend(b)
 	}
-	w.Store = faults.Store(w.Store)
 	os.Exit(Main(os.Args[1:], w, Streams{Out: os.Stdout, Err: os.Stderr}))
 }
 

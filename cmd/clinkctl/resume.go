@@ -15,7 +15,7 @@ import (
 
 // jobEnv is what a job is read in.
 func (a *app) jobEnv(s *settings) job.Env {
-	return job.Env{File: s.file, Getwd: getwd, Real: a.wiring.FS.Real, Stat: a.wiring.FS.Stat, Kinds: a.wiring.Formats, Schemes: a.wiring.schemes()}
+	return job.Env{File: s.file, Getwd: getwd, Real: a.wiring.FS.Real, Stat: a.wiring.FS.Stat, Kinds: a.wiring.Formats, Backends: a.wiring.Backends}
 }
 
 func getwd() (string, error) {

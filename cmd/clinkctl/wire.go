@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/format/csv"
@@ -17,6 +19,7 @@ import (
 	"github.com/clinkctl/clinkctl/runstate/vfs"
 	"github.com/clinkctl/clinkctl/stage"
 	"github.com/clinkctl/clinkctl/stage/file"
+	"github.com/clinkctl/clinkctl/stage/s3"
 )
 
 // Wiring is what a binary is made of: the only list of backends, formats and stores. It is a pipeline.Catalog.
@@ -25,7 +28,6 @@ type Wiring struct {
 	Random   io.Reader // cryptographic
 	Backends []stage.Backend
 	Formats  []format.Kind
-	Store    stage.Store // that sources are read from
 }
 
 var _ pipeline.Catalog = Wiring{}
@@ -34,11 +36,13 @@ var _ pipeline.Catalog = Wiring{}
 func Production() Wiring {
 	fsys := vfs.OS()
 	return Wiring{
-		FS:       fsys,
-		Random:   rand.Reader,
-		Backends: []stage.Backend{file.Backend(fsys, rand.Reader)},
-		Formats:  []format.Kind{csv.Kind(), ndjson.Kind(), parquet.Kind(), lines.Kind()},
-		Store:    file.NewStore(fsys),
+		FS:     fsys,
+		Random: rand.Reader,
+		Backends: []stage.Backend{
+			file.Backend(fsys, rand.Reader),
+			s3.Backend(s3.Env{Random: rand.Reader, Now: time.Now, Sleep: sleep}),
+		},
+		Formats: []format.Kind{csv.Kind(), ndjson.Kind(), parquet.Kind(), lines.Kind()},
 	}
 }
 
@@ -65,12 +69,16 @@ func (w Wiring) Format(name string, options map[string]any) (format.Format, erro
 }
 
 // Sources opens sources.
-func (w Wiring) Sources() pipeline.Sources { return files.Sources{Store: w.Store, Formats: w.Format} }
+func (w Wiring) Sources() pipeline.Sources { return files.Sources{Stores: w.store, Formats: w.Format} }
 
-func (w Wiring) schemes() []string {
-	var names []string
-	for _, b := range w.Backends {
-		names = append(names, b.Scheme)
+// store opens the store that a source's files are read from.
+func (w Wiring) store(ctx context.Context, at stage.Place) (stage.Store, error) {
+	b, err := w.Backend(at.To)
+	if err != nil {
+		return nil, err
 	}
-	return names
+	if b.Store == nil {
+		return nil, fmt.Errorf("nothing can be read from %s", at.To)
+	}
+	return b.Store(ctx, at)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
 	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 // Job is a job with its defaults expanded.
@@ -20,12 +21,12 @@ type Job struct {
 
 // Env is what a job is read in.
 type Env struct {
-	File    string                              // base name of the job's file, "" if there is none; it names the job
-	Getwd   func() (string, error)              // what relative paths are relative to
-	Real    func(name string) (string, error)   // resolves symbolic links, of the longest part of a path that exists
-	Stat    func(name string) (vfs.Info, error) // fs.ErrNotExist for what is not there
-	Kinds   []format.Kind                       // formats there are
-	Schemes []string                            // of the destinations there are; "" is paths
+	File     string                              // base name of the job's file, "" if there is none; it names the job
+	Getwd    func() (string, error)              // what relative paths are relative to
+	Real     func(name string) (string, error)   // resolves symbolic links, of the longest part of a path that exists
+	Stat     func(name string) (vfs.Info, error) // fs.ErrNotExist for what is not there
+	Kinds    []format.Kind                       // formats there are
+	Backends []stage.Backend                     // of the destinations there are
 }
 
 // Place is where a setting was given: a line of a file, or a flag. The zero Place is unknown.

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/clinkctl/clinkctl/pipeline/job"
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 // written is a format that can be written and not read, as parquet is.
@@ -65,9 +67,11 @@ func (w world) env(file string) job.Env {
 		File: file, Getwd: func() (string, error) { return "/home/ann", nil }, Real: w.real, Stat: w.stat,
 		Kinds: []format.Kind{csv.Kind(), ndjson.Kind(), lines.Kind(), {Name: "written", Exts: []string{"wrt"},
 			New: func(map[string]any) (format.Format, error) { return written{}, nil }}},
-		Schemes: []string{"", "mem"},
+		Backends: []stage.Backend{{Name: "file", Store: noStore}, {Name: "mem", Scheme: "mem"}},
 	}
 }
+
+func noStore(context.Context, stage.Place) (stage.Store, error) { return nil, nil }
 
 type m = map[string]any
 

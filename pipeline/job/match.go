@@ -14,7 +14,7 @@ func sinkPath(i int) string { return "sinks." + strconv.Itoa(i) + ".to" }
 
 // hiddenInside tells whether a place lies where another one keeps what is staged.
 func hiddenInside(place, other string) bool {
-	hidden := path.Join(other, stage.Hidden)
+	hidden := strings.TrimSuffix(other, "/") + "/" + stage.Hidden
 	return place == hidden || strings.HasPrefix(place, hidden+"/")
 }
 

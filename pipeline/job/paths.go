@@ -11,6 +11,7 @@ import (
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 var (
@@ -46,10 +47,6 @@ func (d *decoding) pattern(at, name string) string {
 		d.problem(at, "is - (standard input), which cannot be read yet, as it cannot be read twice: write it to a file first")
 		return ""
 	}
-	if m := scheme.FindStringSubmatch(name); m != nil {
-		d.problem(at, "there is no source for %s://; there are: paths of the local file system", m[1])
-		return ""
-	}
 	if strings.Contains(name, "**") {
 		d.problem(at, "** is not known; write one * for each folder between")
 		return ""
@@ -58,8 +55,8 @@ func (d *decoding) pattern(at, name string) string {
 		d.problem(at, "is %q, which is no pattern: a [ is not closed, or \\ stands last", name)
 		return ""
 	}
-	if !d.notYet(at, name) {
-		return ""
+	if !d.notYet(at, name) || scheme.MatchString(name) {
+		return name
 	}
 	dir, rest := fixedPart(d.absolute(name))
 	real, err := d.env.Real(dir)
@@ -104,38 +101,90 @@ func (d *decoding) localFolder(at, name string) string {
 	return real
 }
 
-// destination gives the place that a sink's `to` names.
-func (d *decoding) destination(at, name string, made format.Format) string {
-	if name == "-" {
-		d.problem(at, "is - (standard output), where nothing can be staged and published once: name a folder")
-		return ""
+// destination gives the place that a sink's `to` names, with the options that a section has under the backend's name. largest
+// is the bytes of source in an artifact.
+func (d *decoding) destination(s *section, name, at string, made format.Format, largest int64) stage.Place {
+	if at == "-" {
+		s.problem(name, "is - (standard output), where nothing can be staged and published once: name a folder")
+		return stage.Place{}
 	}
-	if !d.notYet(at, name) {
-		return ""
+	backend, ok := d.backend(s, name, at, "backend", func(stage.Backend) bool { return true })
+	if !d.notYet(s.at(name), at) || !ok {
+		return stage.Place{}
 	}
-	if m := scheme.FindStringSubmatch(name); m != nil {
-		if !slices.Contains(d.env.Schemes, m[1]) {
-			d.problem(at, "there is no backend for %s://; there are: %s", m[1], d.places())
-			return ""
+	if backend.Scheme != "" {
+		if made != nil && !strings.HasSuffix(at, "/") && d.isFileName(at, made) {
+			s.problem(name, singleFile, at)
 		}
-		return name
+		return d.expand(s, name, backend, at, largest)
 	}
-	to := d.localFolder(at, name)
-	d.folder(at, name, to, made)
-	return to
+	to := d.localFolder(s.at(name), at)
+	d.folder(s.at(name), at, to, made)
+	return stage.Place{To: to}
 }
 
-func (d *decoding) places() string {
+// backend finds the backend of an address, among those that can do what is asked for. Options of other backends are refused.
+func (d *decoding) backend(s *section, name, at, what string, can func(stage.Backend) bool) (stage.Backend, bool) {
+	want := ""
+	if m := scheme.FindStringSubmatch(at); m != nil {
+		want = m[1]
+	}
+	i := slices.IndexFunc(d.env.Backends, func(b stage.Backend) bool { return b.Scheme == want && can(b) })
+	for _, b := range d.env.Backends {
+		if b.Expand == nil {
+			continue
+		}
+		if given := s.section(b.Name); given.given && b.Scheme != want {
+			s.problem(b.Name, "are options of %s://, and %s is %s", b.Scheme, name, at)
+		}
+	}
+	if i < 0 {
+		s.problem(name, "there is no %s for %s://; there are: %s", what, want, d.places(can))
+		return stage.Backend{}, false
+	}
+	return d.env.Backends[i], true
+}
+
+// expand lets a backend check an address and its options.
+func (d *decoding) expand(s *section, name string, b stage.Backend, at string, largest int64) stage.Place {
+	if b.Expand == nil {
+		return stage.Place{To: at}
+	}
+	given := s.section(b.Name)
+	place, err := b.Expand(at, given.values, largest)
+	if err != nil {
+		d.backendProblems(s.at(name), given, err)
+	}
+	return place
+}
+
+// backendProblems notes each error that a backend has about an option at that option, and the others at the address.
+func (d *decoding) backendProblems(at string, options *section, err error) {
+	for _, err := range each(err) {
+		if strings.Contains(err.Error(), " option ") {
+			d.optionProblems(options, err)
+		} else {
+			d.problem(at, "%v", err)
+		}
+	}
+}
+
+func (d *decoding) places(can func(stage.Backend) bool) string {
 	var names []string
-	for _, s := range d.env.Schemes {
-		if s == "" {
+	for _, b := range d.env.Backends {
+		if !can(b) {
+			continue
+		}
+		if b.Scheme == "" {
 			names = append(names, "paths of the local file system")
 		} else {
-			names = append(names, s+"://")
+			names = append(names, b.Scheme+"://")
 		}
 	}
 	return strings.Join(names, ", ")
 }
+
+const singleFile = "%s names a single file, which cannot be written yet: name a folder (with a slash at the end if it shall be called so)"
 
 // folder refuses a `to` that is no folder, or that is written as a single file.
 func (d *decoding) folder(at, name, to string, made format.Format) {
@@ -146,7 +195,7 @@ func (d *decoding) folder(at, name, to string, made format.Format) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		d.fail(err)
 	case err != nil && made != nil && !strings.HasSuffix(name, "/") && d.isFileName(name, made):
-		d.problem(at, "%s names a single file, which cannot be written yet: name a folder (with a slash at the end if it shall be called so)", name)
+		d.problem(at, singleFile, name)
 	}
 }
 
@@ -178,7 +227,7 @@ func (d *decoding) apart(p *pipeline.Plan) {
 				d.problem(at, "is the place of %s, too: %s", sinkPath(j), s.To)
 			}
 		}
-		if p.Source.Path == "" || scheme.MatchString(s.To) {
+		if p.Source.Path == "" || scheme.FindString(s.To) != scheme.FindString(p.Source.Path) {
 			continue
 		}
 		for _, name := range d.namesOf(p.Source.Path) {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/clinkctl/clinkctl/format"
@@ -28,7 +29,8 @@ func (d *decoding) rejects(top *section, p *pipeline.Plan) {
 		return
 	}
 	p.MaxRejects = most
-	at := d.destination("rejects_to", to, d.rejectsFormat())
+	place := d.destination(d.optionsOf(top, p, to), "rejects_to", to, d.rejectsFormat(), p.Checkpoint.Bytes)
+	at := place.To
 	for i, s := range p.Sinks {
 		switch {
 		case s.To == "" || at == "":
@@ -38,7 +40,29 @@ func (d *decoding) rejects(top *section, p *pipeline.Plan) {
 			d.problem("rejects_to", "has %s inside it, where readers of the records would find rows, too: name another folder", sinkPath(i))
 		}
 	}
-	p.Sinks = append(p.Sinks, pipeline.SinkPlan{To: at, Format: pipeline.RejectsFormat, Ext: pipeline.RejectsExt, Rejects: true})
+	p.Sinks = append(p.Sinks, pipeline.SinkPlan{To: at, Reach: place.Reach, Shape: place.Shape, Format: pipeline.RejectsFormat, Ext: pipeline.RejectsExt, Rejects: true})
+}
+
+// optionsOf gives a section of the job's top with the options of its first sink that is of the same kind as an address.
+func (d *decoding) optionsOf(top *section, p *pipeline.Plan, at string) *section {
+	like := *top
+	like.values = maps.Clone(top.values)
+	for i, s := range p.Sinks {
+		m, want := scheme.FindStringSubmatch(s.To), scheme.FindStringSubmatch(at)
+		sinks, _ := top.values["sinks"].([]any)
+		if m == nil || want == nil || m[1] != want[1] || i >= len(sinks) {
+			continue
+		}
+		if sink, ok := sinks[i].(map[string]any); ok {
+			for _, b := range d.env.Backends {
+				if b.Scheme == m[1] && sink[b.Name] != nil {
+					like.values[b.Name] = sink[b.Name]
+				}
+			}
+		}
+		break
+	}
+	return &like
 }
 
 // rejectsFormat is the format that the records are put aside in; nil where there is none such.

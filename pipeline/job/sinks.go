@@ -28,7 +28,7 @@ func (d *decoding) sinks(top *section, p *pipeline.Plan, from sourceFormat) {
 			wanted = append(wanted, s)
 		}
 		for _, s := range wanted {
-			p.Sinks = append(p.Sinks, d.sink(s, from))
+			p.Sinks = append(p.Sinks, d.sink(s, from, p.Checkpoint.Bytes))
 		}
 		if from.typed && !from.declared {
 			p.Infer = true
@@ -69,7 +69,8 @@ func dialect(options map[string]any) map[string]any {
 	return d
 }
 
-func (d *decoding) sink(s *sink, from sourceFormat) pipeline.SinkPlan {
+// sink makes the plan of a destination. largest is the bytes of source in an artifact.
+func (d *decoding) sink(s *sink, from sourceFormat, largest int64) pipeline.SinkPlan {
 	name := s.name
 	plan := pipeline.SinkPlan{Format: name}
 	if s.broken {
@@ -106,7 +107,8 @@ func (d *decoding) sink(s *sink, from sourceFormat) pipeline.SinkPlan {
 		s.problem(name, "compression: bzip2 can be read, and not written: there are gzip and zstd")
 	}
 	if s.to != "" {
-		plan.To = d.destination(s.at("to"), s.to, made)
+		place := d.destination(s.section, "to", s.to, made, largest)
+		plan.To, plan.Reach, plan.Shape = place.To, place.Reach, place.Shape
 	}
 	s.close()
 	return plan

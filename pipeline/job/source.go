@@ -1,7 +1,6 @@
 package job
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 // sourceFormat is what sinks have to know of the source.
@@ -40,6 +40,7 @@ func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
 		s.problem("path", "is missing: name the files to export, or give --from")
 	case at != "":
 		p.Source.Path = d.pattern(s.at("path"), at)
+		p.Source.Reach = d.store(s, at)
 	}
 	if from.name == "" && p.Source.Path != "" {
 		from.name = d.formatOf(s, at)
@@ -64,6 +65,23 @@ func (d *decoding) source(top *section, p *pipeline.Plan) sourceFormat {
 	p.Source.SampleRows = sample
 	s.close()
 	return from
+}
+
+// store checks the options of the store that a source is read from, and gives them.
+func (d *decoding) store(s *section, at string) map[string]any {
+	backend, ok := d.backend(s, "path", at, "source", func(b stage.Backend) bool { return b.Store != nil })
+	if !ok || backend.Scheme == "" {
+		return nil
+	}
+	dir, _ := path.Split(at)
+	for strings.ContainsAny(dir, wildcards) {
+		dir, _ = path.Split(strings.TrimSuffix(dir, "/"))
+	}
+	place := d.expand(s, "path", backend, dir, 0)
+	if len(place.Shape) > 0 {
+		s.problem(backend.Name, "has %s, which is for what is written", strings.Join(slices.Sorted(maps.Keys(place.Shape)), ", "))
+	}
+	return place.Reach
 }
 
 func isText(f format.Format) bool { _, ok := f.(format.Text); return ok }
@@ -149,14 +167,22 @@ func (d *decoding) kindNames() []string {
 	return names
 }
 
+// each gives the errors that were joined to one.
+func each(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, each(e)...)
+	}
+	return all
+}
+
 // optionProblems notes each error that a format has about its options at the option that it names.
 func (d *decoding) optionProblems(options *section, err error) {
-	errs := []error{err}
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		errs = joined.Unwrap()
-	}
-	for _, err := range errs {
+	for _, err := range each(err) {
 		at := options.path
 		for name := range options.values {
 			if strings.Contains(err.Error(), " option "+name+" ") {

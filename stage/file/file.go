@@ -44,6 +44,7 @@ func Backend(fsys vfs.FS, random io.Reader) stage.Backend {
 			}
 			return s, nil
 		},
+		Store: func(context.Context, stage.Place) (stage.Store, error) { return NewStore(fsys), nil },
 	}
 }
 

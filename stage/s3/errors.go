@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 )
@@ -55,7 +57,10 @@ func wrap(err error, text string, args ...any) error {
 		return nil
 	}
 	what := fmt.Sprintf(text, args...)
+	var signing *v4.SigningError
 	switch {
+	case errors.As(err, &signing) || strings.Contains(err.Error(), "get credentials"):
+		return fmt.Errorf("%s: there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE or the option profile, or run where a role is given: %w", what, short(err))
 	case isCode(err, "NoSuchBucket"):
 		return fmt.Errorf("%s: %w: %w", what, errNoBucket, short(err))
 	case isCode(err, "AccessDenied", "Forbidden"):

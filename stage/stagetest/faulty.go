@@ -224,7 +224,7 @@ func (f *Faults) wait(ctx context.Context, r *rule) error {
 	}
 }
 
-// Backend wraps a backend, and with it the sinks that it opens.
+// Backend wraps a backend, and with it the sinks and stores that it opens.
 func (f *Faults) Backend(b stage.Backend) stage.Backend {
 	open := b.Open
 	b.Open = func(ctx context.Context, at stage.Place, create bool) (s stage.Sink, err error) {
@@ -236,6 +236,15 @@ func (f *Faults) Backend(b stage.Backend) stage.Backend {
 			return nil, err
 		}
 		return f.Sink(s, at.To), nil
+	}
+	if read := b.Store; read != nil {
+		b.Store = func(ctx context.Context, at stage.Place) (stage.Store, error) {
+			s, err := read(ctx, at)
+			if err != nil {
+				return nil, err
+			}
+			return f.Store(s), nil
+		}
 	}
 	return b
 }

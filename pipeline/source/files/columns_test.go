@@ -65,7 +65,7 @@ func gz(t *testing.T, text string) string {
 // find finds the source of a plan among some files.
 func find(t *testing.T, p pipeline.Plan, texts map[string]string) pipeline.Source {
 	t.Helper()
-	src, _, err := files.Sources{Store: file.NewStore(disk(t, texts)), Formats: formats}.Find(t.Context(), p)
+	src, _, err := files.Sources{Stores: in(file.NewStore(disk(t, texts))), Formats: formats}.Find(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/clinkctl/clinkctl/stage"
 )
 
-// Sources opens files as sources. Formats makes a format by name.
+// Sources opens files as sources. Stores opens the store that a path is in, Formats makes a format by name.
 type Sources struct {
-	Store   stage.Store
+	Stores  func(ctx context.Context, at stage.Place) (stage.Store, error)
 	Formats func(name string, options map[string]any) (format.Format, error)
 }
 
@@ -68,11 +68,11 @@ type layout interface {
 // Find lists the files that the plan's pattern matches, and fingerprints them. One file under two names is refused.
 func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pipeline.Fingerprint, error) {
 	var found pipeline.Fingerprint
-	src, err := s.open(p)
+	src, err := s.open(ctx, p)
 	if err != nil {
 		return nil, found, err
 	}
-	names, err := s.Store.List(ctx, p.Source.Path)
+	names, err := src.store.List(ctx, p.Source.Path)
 	if err != nil {
 		return nil, found, err
 	}
@@ -80,7 +80,7 @@ func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pi
 		if !utf8.ValidString(name) { // the journal is JSON
 			return nil, found, &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("source %q: its name is not UTF-8: rename it", name)}
 		}
-		o, err := s.Store.Fingerprint(ctx, name)
+		o, err := src.store.Fingerprint(ctx, name)
 		if err != nil {
 			return nil, found, fmt.Errorf("source %s: %w", name, err)
 		}
@@ -131,7 +131,7 @@ func (p print) digest(times bool) string {
 
 // Reopen is the source of a run that was begun: its files are the journal's, whatever matches now.
 func (s Sources) Reopen(ctx context.Context, p pipeline.Plan, own json.RawMessage, splits []runstate.Split, kept []runstate.Range) (pipeline.Source, []string, error) {
-	src, err := s.open(p)
+	src, err := s.open(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,12 +158,16 @@ func (p print) objects() []stage.Object {
 	return o
 }
 
-func (s Sources) open(p pipeline.Plan) (*source, error) {
+func (s Sources) open(ctx context.Context, p pipeline.Plan) (*source, error) {
 	f, err := s.Formats(p.Source.Format, p.Source.Options)
 	if err != nil {
 		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: err}
 	}
-	src := &source{store: s.Store, plan: p}
+	store, err := s.Stores(ctx, p.Source.Place())
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", p.Source.Path, err)
+	}
+	src := &source{store: store, plan: p}
 	if src.projection, err = p.Projection(); err != nil {
 		return nil, &pipeline.Failure{Code: pipeline.Usage, Err: err}
 	}

@@ -133,7 +133,7 @@ func TestSplits(t *testing.T) {
 			texts[fmt.Sprintf("%d.csv", i)] = "a,b\n" + records
 		}
 		store := odd{Store: file.NewStore(disk(t, texts)), read: rapid.IntRange(0, 9).Draw(t, "read")}
-		sources := files.Sources{Store: store, Formats: formats}
+		sources := files.Sources{Stores: in(store), Formats: formats}
 		p := plan("csv", rapid.IntRange(1, 4).Draw(t, "subtasks"), int64(rapid.IntRange(0, 40).Draw(t, "piece")))
 		src, found, err := sources.Find(context.Background(), p)
 		if err != nil {
@@ -165,7 +165,7 @@ func TestSplits(t *testing.T) {
 			t.Fatalf("%q\n%q\n%v", got, want, err)
 		}
 		// The same again, by another process, with other reads.
-		again := files.Sources{Store: file.NewStore(disk(t, texts)), Formats: formats}
+		again := files.Sources{Stores: in(file.NewStore(disk(t, texts))), Formats: formats}
 		src, _, err = again.Reopen(context.Background(), p, found.Own, splits, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -177,16 +177,21 @@ func TestSplits(t *testing.T) {
 	})
 }
 
+// in gives the one store that there is.
+func in(s stage.Store) func(context.Context, stage.Place) (stage.Store, error) {
+	return func(context.Context, stage.Place) (stage.Store, error) { return s, nil }
+}
+
 // TestFingerprint: what makes the default key is path, size, time and the outer blocks; where a file lies, how many names it
 // has and when its inode changed are not in it.
 func TestFingerprint(t *testing.T) {
 	texts := map[string]string{"1.csv": "a\n1\n", "2.csv": "a\n2\n"}
 	find := func(change func(o *stage.Object)) string {
 		t.Helper()
-		s := files.Sources{Store: odd{Store: file.NewStore(disk(t, texts)), change: func(o *stage.Object) {
+		s := files.Sources{Stores: in(odd{Store: file.NewStore(disk(t, texts)), change: func(o *stage.Object) {
 			o.ModTime = time.Date(2026, 1, 1, 0, 0, 0, len(o.Path), time.UTC)
 			change(o)
-		}}, Formats: formats}
+		}}), Formats: formats}
 		_, found, err := s.Find(t.Context(), plan("csv", 1, 0))
 		if err != nil {
 			t.Fatal(err)
@@ -221,7 +226,7 @@ func TestFingerprint(t *testing.T) {
 // TestHeads: copied records stand below one header; parsed ones need only the columns.
 func TestHeads(t *testing.T) {
 	m := disk(t, map[string]string{"1.csv": "a,b\n1,2\n", "2.csv": "b,a\n3,4\n"})
-	s := files.Sources{Store: file.NewStore(m), Formats: formats}
+	s := files.Sources{Stores: in(file.NewStore(m)), Formats: formats}
 	src, _, err := s.Find(t.Context(), plan("csv", 1, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +256,7 @@ func TestHeads(t *testing.T) {
 func TestLocatedErrors(t *testing.T) {
 	text := "n\n1\n\"2\"\n\"3\n\"\n4\nx\n5\n"
 	m := disk(t, map[string]string{"1.csv": text})
-	s := files.Sources{Store: file.NewStore(m), Formats: formats}
+	s := files.Sources{Stores: in(file.NewStore(m)), Formats: formats}
 	for split := range int64(len(text)) {
 		for limit := range int64(6) {
 			src, _, err := s.Find(t.Context(), plan("csv", 1, split, runstate.Column{Name: "n", Type: "int64"}))
@@ -274,7 +279,7 @@ func TestLocatedErrors(t *testing.T) {
 // TestFindRefuses what cannot be a source.
 func TestFindRefuses(t *testing.T) {
 	m := disk(t, map[string]string{"1.csv": "a\n1\n"})
-	s := files.Sources{Store: file.NewStore(m), Formats: formats}
+	s := files.Sources{Stores: in(file.NewStore(m)), Formats: formats}
 	p := plan("csv", 1, 0)
 	p.Source.Path = "/src/none*"
 	if _, _, err := s.Find(t.Context(), p); !errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ import (
 
 func inferred(t *testing.T, texts map[string]string, p pipeline.Plan) (string, error) {
 	t.Helper()
-	src, _, err := files.Sources{Store: file.NewStore(disk(t, texts)), Formats: formats}.Find(context.Background(), p)
+	src, _, err := files.Sources{Stores: in(file.NewStore(disk(t, texts))), Formats: formats}.Find(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

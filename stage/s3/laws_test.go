@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/stage"
 	"github.com/clinkctl/clinkctl/stage/s3"
+	"github.com/clinkctl/clinkctl/stage/s3/s3test"
 	"github.com/clinkctl/clinkctl/stage/stagetest"
 )
 
@@ -40,11 +42,24 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// The laws on stores that misbehave as real ones do.
+func TestLawsOfOthers(t *testing.T) {
+	for _, kind := range []s3test.Kind{"", s3test.SeaweedFS, s3test.Versitygw, s3test.MinIO, s3test.R2} {
+		t.Run("like "+string(kind), func(t *testing.T) {
+			st, fake := fakeStore(t)
+			fake.Like(kind)
+			stagetest.Laws(t, func(t *testing.T, name string) stagetest.Place { return st.place(t, name, nil) })
+		})
+	}
+}
+
 // store is an object store with a bucket for one test, seen from outside clinkctl.
 type store struct {
 	endpoint, bucket string
 	client           *awss3.Client
 	places           atomic.Int64
+	fake             *s3test.Server // nil of a real one
+	pace             time.Duration  // how many times shorter pauses are: a store on this machine needs less patience than one that is far
 }
 
 var buckets atomic.Int64
@@ -59,13 +74,27 @@ func realStore(t *testing.T) *store {
 	return newStore(t, endpoint, os.Getenv("CLINKCTL_TEST_S3_ACCESS_KEY"), os.Getenv("CLINKCTL_TEST_S3_SECRET_KEY"))
 }
 
+// fakeStore is a store in memory, which does as AWS does until it is told otherwise.
+func fakeStore(t *testing.T) (*store, *s3test.Server) {
+	t.Helper()
+	fake := s3test.New(s3test.Options{AccessKey: "AK", SecretKey: "SK"})
+	server := httptest.NewServer(fake)
+	t.Cleanup(func() {
+		fake.Close()
+		server.Close()
+	})
+	st := newStore(t, server.URL, "AK", "SK")
+	st.fake, st.pace = fake, 200
+	return st, fake
+}
+
 // newStore makes a bucket at a store, and the process's environment one that has its credentials.
 func newStore(t *testing.T, endpoint, access, secret string) *store {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", access)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	st := &store{endpoint: endpoint, bucket: fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano(), buckets.Add(1))}
+	st := &store{endpoint: endpoint, pace: 5, bucket: fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano(), buckets.Add(1))}
 	st.client = awss3.New(awss3.Options{BaseEndpoint: aws.String(endpoint), Region: "us-east-1", UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(access, secret, "")})
 	if _, err := st.client.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: aws.String(st.bucket)}); err != nil {
@@ -83,16 +112,15 @@ func (st *store) at(prefix string, options map[string]any) stage.Place {
 	return stage.Place{To: "s3://" + st.bucket + "/" + prefix, Reach: reach}
 }
 
-func env(around func(http.RoundTripper) http.RoundTripper) s3.Env {
-	return s3.Env{Random: rand.Reader, Now: time.Now, Sleep: sleep, Around: around}
+func (st *store) env(around func(http.RoundTripper) http.RoundTripper) s3.Env {
+	return s3.Env{Random: rand.Reader, Now: time.Now, Sleep: st.sleep, Around: around}
 }
 
-// sleep is shorter than what it stands for: a store on this machine needs less patience than one that is far.
-func sleep(ctx context.Context, d time.Duration) error {
+func (st *store) sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(d / 5):
+	case <-time.After(d / st.pace):
 		return nil
 	}
 }
@@ -110,7 +138,7 @@ func (st *store) place(t *testing.T, name string, options map[string]any) staget
 	key := func(name string) string { return prefix + "/" + name }
 	return stagetest.Place{
 		Open: func() stage.Sink {
-			s, err := s3.Backend(env(steer.around)).Open(t.Context(), st.at(prefix, options), true)
+			s, err := s3.Backend(st.env(steer.around)).Open(t.Context(), st.at(prefix, options), true)
 			must(err)
 			return s
 		},
@@ -181,13 +209,21 @@ func (st *store) staged(t *testing.T, prefix string) []string {
 	return found
 }
 
-func (st *store) uploads(t *testing.T, prefix string) []string {
+// uploads gives the ids of the open uploads whose keys begin with a prefix.
+func (st *store) uploads(t *testing.T, prefix string) (ids []string) {
 	t.Helper()
+	if st.fake != nil { // which may be told not to list them
+		for _, u := range st.fake.Uploads(st.bucket) {
+			if strings.HasPrefix(u.Key, prefix) {
+				ids = append(ids, u.ID)
+			}
+		}
+		return ids
+	}
 	out, err := st.client.ListMultipartUploads(t.Context(), &awss3.ListMultipartUploadsInput{Bucket: aws.String(st.bucket), Prefix: aws.String(prefix)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
 	for _, u := range out.Uploads {
 		ids = append(ids, *u.UploadId)
 	}

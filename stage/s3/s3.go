@@ -31,6 +31,7 @@ type Env struct {
 	Random io.Reader // must give bytes that nobody else gets
 	Now    func() time.Time
 	Sleep  func(ctx context.Context, d time.Duration) error
+	Late   time.Duration // how long a completion of a dead process may still land; 0 is 10 s
 	// Around, which may be nil, is laid around every request, for tests.
 	Around func(http.RoundTripper) http.RoundTripper
 }
@@ -169,7 +170,14 @@ func (s *sink) token() (string, error) {
 func (s *sink) Identity() string { return scheme + ":" + s.id }
 
 // Late is how long a Complete of a dead process may still land after nothing shows the artifact.
-func (s *sink) Late() time.Duration { return 10 * time.Second }
+func (s *sink) Late() time.Duration {
+	if s.env.Late != 0 {
+		return s.env.Late
+	}
+	return defaultLate
+}
+
+const defaultLate = 10 * time.Second
 
 // enter begins a call. leave ends it; Close waits for that.
 func (s *sink) enter(ctx context.Context) (leave func(), err error) {

@@ -24,6 +24,11 @@ type Patience struct {
 	Random func() float64 // in [0, 1)
 }
 
+// Wide is a Sink that is far away: several artifacts are looked at and finished at once.
+type Wide interface {
+	Wide() int // how many at once
+}
+
 // Late is a Sink where a write of a process that is dead may still land for a while. Until that long after the first look
 // an artifact that nothing shows is unknown, not gone.
 type Late interface {
@@ -78,16 +83,9 @@ func (c committer) commit(ctx context.Context, h runstate.Handle) error {
 	}
 }
 
-// try is inspect, publish, inspect. An artifact that is published already goes through Publish too: there it is made as
-// durable as if this process had published it.
+// try is publish, inspect. Publish itself looks before it acts: an artifact that is published already is made as durable there
+// as if this process had published it.
 func (c committer) try(ctx context.Context, h runstate.Handle) *Problem {
-	before, err := c.sink.Inspect(ctx, h)
-	if p := verdict(h, before, err); p != nil {
-		return p
-	}
-	if err := ctx.Err(); err != nil {
-		return &Problem{h, Unknown, err}
-	}
 	published := c.sink.Publish(ctx, h)
 	after, err := c.sink.Inspect(ctx, h)
 	if p := verdict(h, after, errors.Join(err, ifErr(err, published))); p != nil {

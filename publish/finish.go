@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"sync"
 
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/stage"
@@ -27,25 +29,17 @@ func (s *Settler) Finish(ctx context.Context) error {
 func (s *Settler) finishCommit(ctx context.Context) error {
 	open := s.state().Outstanding()
 	s.Log.Info("artifacts to commit", "run", s.state().Begun.Run, "handles", len(open))
-	var problems []Problem
-	for _, h := range open {
-		if s.stopped() {
-			return errors.Join(ErrStopped, unfinished(problems))
-		}
+	err := s.each(ctx, open, func(ctx context.Context, h runstate.Handle) error {
 		err := s.at(h.Sink).commit(ctx, h)
 		if p, ok := errors.AsType[Problem](err); ok {
 			s.unanswered(p)
-			problems = append(problems, p)
-			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.finished(h); err != nil {
-			return err
-		}
-	}
-	if err := unfinished(problems); err != nil {
+		return s.finished(h)
+	})
+	if err != nil {
 		return err
 	}
 	for i := range s.Sinks {
@@ -190,45 +184,39 @@ func (s *Settler) checkUnpublished(ctx context.Context) error {
 	if at != "" {
 		return &OlderError{"the run's manifest is in " + at}
 	}
-	for h := range s.state().Kept() {
+	return s.all(ctx, slices.Collect(s.state().Kept()), func(ctx context.Context, h runstate.Handle) error {
 		e, err := s.at(h.Sink).look(ctx, h)
-		if err != nil {
-			return &Unfinished{[]Problem{{h, Unknown, err}}}
-		}
-		if e.State == stage.Published {
+		switch {
+		case err != nil:
+			return Problem{h, Unknown, err}
+		case e.State == stage.Published:
 			return &OlderError{fmt.Sprintf("%s is published in %s", h.Name, h.Place)}
 		}
-	}
-	return nil
+		return nil
+	}, goOn)
 }
 
 func (s *Settler) finishAbort(ctx context.Context) error {
 	open := s.state().Outstanding()
 	s.Log.Info("artifacts to abort", "run", s.state().Begun.Run, "handles", len(open))
-	var problems []Problem
+	var mu sync.Mutex
 	var warnings []string
-	for _, h := range open {
-		if s.stopped() {
-			return errors.Join(ErrStopped, unfinished(problems))
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	err := s.each(ctx, open, func(ctx context.Context, h runstate.Handle) error {
 		err := s.Sinks[h.Sink].Abort(ctx, h)
 		switch {
 		case err == nil:
-			if err := s.finished(h); err != nil {
-				return err
-			}
+			return s.finished(h)
 		case ctx.Err() != nil:
 			return err
 		case errors.Is(err, stage.ErrPublished):
-			problems = append(problems, Problem{h, Conflict, err})
-		default: // it stays invisible: nobody publishes an aborted run
-			warnings = append(warnings, fmt.Sprintf("abort %s: %v", h.Name, err))
+			return Problem{h, Conflict, err}
 		}
-	}
-	if err := unfinished(problems); err != nil {
+		mu.Lock()
+		defer mu.Unlock()
+		warnings = append(warnings, fmt.Sprintf("abort %s: %v", h.Name, err)) // it stays invisible: nobody publishes an aborted run
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	return s.end(ctx, runstate.Aborted, warnings)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/stage"
@@ -24,6 +25,7 @@ type Settler struct {
 	Stop     <-chan struct{} // when closed, no further publishing or aborting is started
 	Finished func()          // called after each artifact that was finished; may be nil
 
+	mu     sync.Mutex
 	silent map[int]bool // sinks that did not answer as long as patience lasted
 }
 
@@ -77,6 +79,8 @@ func (s *Settler) state() *runstate.State { return s.Journal.State() }
 // at commits at a sink. One that has not answered for one artifact is asked once for each of the others: patience is for
 // the destination, not for each artifact in it.
 func (s *Settler) at(sink int) committer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	p := s.Patience
 	if s.silent[sink] {
 		p.Wait = 0
@@ -85,6 +89,8 @@ func (s *Settler) at(sink int) committer {
 }
 
 func (s *Settler) unanswered(p Problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.silent == nil {
 		s.silent = map[int]bool{}
 	}
@@ -188,34 +194,49 @@ type surveyed struct {
 }
 
 func (s *Settler) inspectUnits(ctx context.Context) ([]surveyed, error) {
+	seen, err := s.inspectAll(ctx, slices.Collect(s.state().Kept()))
+	if err != nil {
+		return nil, err
+	}
 	var units []surveyed
-	var problems []Problem
 	for _, u := range s.state().Units {
 		if u.Dropped {
 			continue
 		}
-		seen := surveyed{unit: u.Unit}
+		unit := surveyed{unit: u.Unit}
 		for _, h := range u.Handles {
-			e, err := s.at(h.Sink).look(ctx, h)
-			switch {
-			case ctx.Err() != nil:
-				return nil, ctx.Err()
-			case err != nil || e.State == stage.Foreign:
-				p := *verdict(h, e, err)
-				s.unanswered(p)
-				problems = append(problems, p)
-			case e.State == stage.Published:
-				seen.published = h.Name
-			case e.State == stage.Gone:
-				seen.gone = fmt.Sprintf("%s: %s", h.Name, e.Detail)
+			switch e := seen[h.ID()]; e.State {
+			case stage.Published:
+				unit.published = h.Name
+			case stage.Gone:
+				unit.gone = fmt.Sprintf("%s: %s", h.Name, e.Detail)
 			}
 		}
-		units = append(units, seen)
-	}
-	if len(problems) > 0 {
-		return nil, &Unfinished{problems}
+		units = append(units, unit)
 	}
 	return units, nil
+}
+
+// inspectAll looks at artifacts. What is foreign, or does not answer, is *Unfinished.
+func (s *Settler) inspectAll(ctx context.Context, handles []runstate.Handle) (map[runstate.HandleID]stage.Evidence, error) {
+	var mu sync.Mutex
+	seen := map[runstate.HandleID]stage.Evidence{}
+	err := s.all(ctx, handles, func(ctx context.Context, h runstate.Handle) error {
+		e, err := s.at(h.Sink).look(ctx, h)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil || e.State == stage.Foreign:
+			p := *verdict(h, e, err)
+			s.unanswered(p)
+			return p
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		seen[h.ID()] = e
+		return nil
+	}, goOn)
+	return seen, err
 }
 
 // decideByWorld handles an undecided run of which something is published: the decision was made, and the journal lost it.

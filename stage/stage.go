@@ -83,8 +83,8 @@ type Inspector interface {
 // Publisher finishes artifacts. Both its methods may be called any number of times, after a crash in either, and by two
 // processes at once.
 type Publisher interface {
-	// Publish makes a staged artifact visible under its name, durably, and removes what is staged of it. It never replaces
-	// anything. Of an artifact that is published already it makes the same durable and clears the same away. Its nil is no
+	// Publish makes a staged artifact visible under its name, durably, and removes what is staged of it. It looks at the name
+	// before it acts, and never replaces anything. Of an artifact that is published already it makes the same durable and clears the same away. Its nil is no
 	// evidence: Inspect gives that.
 	Publish(ctx context.Context, h runstate.Handle) error
 	// Abort makes sure that a staged artifact can never be published: when it returns nil nothing of it is left. It never

@@ -179,6 +179,9 @@ func (s *sink) Late() time.Duration {
 
 const defaultLate = 10 * time.Second
 
+// Wide is how many artifacts are finished at once: nothing of that is work for this machine.
+func (s *sink) Wide() int { return 16 }
+
 // enter begins a call. leave ends it; Close waits for that.
 func (s *sink) enter(ctx context.Context) (leave func(), err error) {
 	s.mu.RLock()

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -17,9 +18,13 @@ type Store interface {
 	Stat(ctx context.Context, path string) (Object, error)
 	// Fingerprint is Stat and the digests of the file's first and last block.
 	Fingerprint(ctx context.Context, path string) (Object, error)
-	// Open reads a file from an offset, in bytes, to its end.
-	Open(ctx context.Context, path string, offset int64) (io.ReadCloser, error)
+	// Open reads a file from an offset, in bytes, to its end. Where the store tells versions apart, and one is given, what is
+	// read is of that version: of another one it is ErrChanged, from Open or from any read.
+	Open(ctx context.Context, path, version string, offset int64) (io.ReadCloser, error)
 }
+
+// ErrChanged says that a file has another version than the one that was to be read.
+var ErrChanged = errors.New("it has another version now")
 
 // FingerprintBlock is the length, in bytes, of the blocks that a fingerprint has the digests of.
 const FingerprintBlock = 4096

@@ -105,7 +105,7 @@ func TestStoreReads(t *testing.T) {
 	if err != nil || len(files) != 2 {
 		t.Fatal(files, err)
 	}
-	r, err := s.Open(context.Background(), files[0], 2)
+	r, err := s.Open(context.Background(), files[0], "", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,8 +189,8 @@ func (s Store) Fingerprint(ctx context.Context, name string) (o stage.Object, er
 	return o, nil
 }
 
-// Open reads a file from an offset to its end. The reader is an io.ReaderAt, too, with positions in the whole file.
-func (s Store) Open(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+// Open reads a file from an offset to its end, whatever version is asked for: files have none. The reader is an io.ReaderAt, too, with positions in the whole file.
+func (s Store) Open(ctx context.Context, name, _ string, offset int64) (io.ReadCloser, error) {
 	if _, err := s.Stat(ctx, name); err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func TestFingerprint(t *testing.T) {
 func TestOpenAtOffset(t *testing.T) {
 	mem := newTree(t, "/in/a.csv")
 	for offset, want := range map[int64]string{0: "/in/a.csv", 4: "a.csv", 9: "", 100: ""} {
-		r, err := file.NewStore(mem).Open(t.Context(), "/in/a.csv", offset)
+		r, err := file.NewStore(mem).Open(t.Context(), "/in/a.csv", "", offset)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestOpenAtOffset(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := file.NewStore(mem).Open(t.Context(), "/in/none", 0); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := file.NewStore(mem).Open(t.Context(), "/in/none", "", 0); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -161,7 +161,7 @@ func TestPipeIsRefused(t *testing.T) {
 	s := file.NewStore(vfs.OS())
 	for _, call := range []func() error{
 		func() error { _, err := s.List(t.Context(), os.DevNull); return err },
-		func() error { _, err := s.Open(t.Context(), os.DevNull, 0); return err },
+		func() error { _, err := s.Open(t.Context(), os.DevNull, "", 0); return err },
 		func() error { _, err := s.Fingerprint(t.Context(), os.DevNull); return err },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), "not a regular file") {

@@ -48,6 +48,7 @@ func Backend(env Env) stage.Backend {
 			}
 			return s, nil
 		},
+		Store: func(ctx context.Context, at stage.Place) (stage.Store, error) { return openStore(ctx, env, at) },
 	}
 }
 

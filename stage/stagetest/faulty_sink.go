@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/runstate"
@@ -65,6 +66,20 @@ func (s *faultySink) Note(ctx context.Context, name string) (data []byte, err er
 		return nil, err
 	}
 	return data, nil
+}
+
+func (s *faultySink) Late() time.Duration {
+	if l, ok := s.Sink.(interface{ Late() time.Duration }); ok {
+		return l.Late()
+	}
+	return 0
+}
+
+func (s *faultySink) Wide() int {
+	if w, ok := s.Sink.(interface{ Wide() int }); ok {
+		return w.Wide()
+	}
+	return 1
 }
 
 func (s *faultySink) Close() error {

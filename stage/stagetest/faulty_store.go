@@ -46,9 +46,9 @@ func (s *faultyStore) describe(ctx context.Context, call, path string,
 	return o, nil
 }
 
-func (s *faultyStore) Open(ctx context.Context, path string, offset int64) (r io.ReadCloser, err error) {
+func (s *faultyStore) Open(ctx context.Context, path, version string, offset int64) (r io.ReadCloser, err error) {
 	err = s.faults.do(ctx, "store-open", path, func() (err error) {
-		r, err = s.store.Open(ctx, path, offset)
+		r, err = s.store.Open(ctx, path, version, offset)
 		return err
 	})
 	if err != nil {

@@ -136,7 +136,7 @@ func TestFaultsKill(t *testing.T) {
 
 type storeOf struct{ stage.Store }
 
-func (storeOf) Open(context.Context, string, int64) (io.ReadCloser, error) {
+func (storeOf) Open(context.Context, string, string, int64) (io.ReadCloser, error) {
 	return io.NopCloser(io.LimitReader(zeros{}, 100)), nil
 }
 
@@ -150,7 +150,7 @@ func TestFaultyStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"/b.csv", "/a.csv"} {
-		r, err := faults.Store(storeOf{}).Open(t.Context(), name, 0)
+		r, err := faults.Store(storeOf{}).Open(t.Context(), name, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,9 +45,11 @@ func (s *source) look(ctx context.Context, f file, was stage.Object, ranges []ru
 	if err != nil {
 		return now, nil, fmt.Errorf("source %s: %w", f.Path, err)
 	}
+	s.versions.LoadOrStore(f.Path, now.Version)
 	if same(now, was) {
 		return now, nil, nil
 	}
+	s.versions.Store(f.Path, now.Version) // what was read is compared with it
 	if now.Size < f.Size {
 		return now, nil, fmt.Errorf("%w: %s has %d bytes, and had %d", pipeline.ErrSourceChanged, f.Path, now.Size, f.Size)
 	}
@@ -97,6 +99,14 @@ func (s *source) changedWhileRead(ctx context.Context, path string, refused erro
 	return refused
 }
 
+// changedBy makes a store's word that a file has changed the source's.
+func changedBy(err error) error {
+	if errors.Is(err, stage.ErrChanged) {
+		return fmt.Errorf("%w: %w", pipeline.ErrSourceChanged, err)
+	}
+	return err
+}
+
 // compare reads ranges of one file again.
 func (s *source) compare(ctx context.Context, f file, ranges []runstate.Range) error {
 	if _, err := s.head(ctx, f, nil); err != nil {
@@ -122,7 +132,7 @@ func (s *source) compare(ctx context.Context, f file, ranges []runstate.Range) e
 func (s *source) inFile(path string, err error) error {
 	e, ok := errors.AsType[*format.DataError](err)
 	if !ok {
-		return fmt.Errorf("source %s: %w", path, err)
+		return changedBy(fmt.Errorf("source %s: %w", path, err))
 	}
 	e.File = path
 	return e

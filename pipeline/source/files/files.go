@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/clinkctl/clinkctl/format"
@@ -42,6 +43,7 @@ type source struct {
 	print      print          // as journaled
 	base       []stage.Object // of each file, as this process first saw it: what is kept was compared with that
 	splits     []runstate.Split
+	versions   sync.Map // of files that are read, by path: what they have now, and was compared with what was read of them before
 	layout
 }
 
@@ -84,11 +86,11 @@ func (s Sources) Find(ctx context.Context, p pipeline.Plan) (pipeline.Source, pi
 		if err != nil {
 			return nil, found, fmt.Errorf("source %s: %w", name, err)
 		}
-		f := file{Object: o}
-		if err := src.measure(ctx, &f); err != nil {
+		src.print.Files = append(src.print.Files, file{Object: o})
+		src.versions.Store(name, o.Version)
+		if err := src.measure(ctx, &src.print.Files[len(src.print.Files)-1]); err != nil {
 			return nil, found, err
 		}
-		src.print.Files = append(src.print.Files, f)
 		found.Bytes += o.Size
 	}
 	if err := twice(src.print.Files); err != nil {
@@ -122,6 +124,9 @@ func (p print) digest(times bool) string {
 	h := runstate.NewHasher()
 	for _, f := range p.Files {
 		_, _ = fmt.Fprintf(h, "%q %d %s %s\n", f.Path, f.Size, f.First, f.Last) // cannot fail
+		if f.Version != "" {
+			_, _ = fmt.Fprintf(h, "%q\n", f.Version)
+		}
 		if times {
 			_, _ = fmt.Fprintf(h, "%d\n", f.ModTime.UnixNano())
 		}

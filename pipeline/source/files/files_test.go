@@ -42,8 +42,8 @@ func (s odd) Fingerprint(ctx context.Context, name string) (stage.Object, error)
 	return o, err
 }
 
-func (s odd) Open(ctx context.Context, name string, at int64) (io.ReadCloser, error) {
-	r, err := s.Store.Open(ctx, name, at)
+func (s odd) Open(ctx context.Context, name, version string, at int64) (io.ReadCloser, error) {
+	r, err := s.Store.Open(ctx, name, version, at)
 	if err != nil || s.read == 0 {
 		return r, err
 	}

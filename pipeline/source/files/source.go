@@ -110,19 +110,21 @@ func (s *source) bytes(ctx context.Context, path string, from, to int64) (data [
 		err = nil
 	}
 	if err != nil {
-		err = fmt.Errorf("source %s: %w", path, err)
+		err = changedBy(fmt.Errorf("source %s: %w", path, err))
 	}
 	return data, err
 }
 
 // openBytes opens a file that was found before. That it is not there any more is a change.
 func (s *source) openBytes(ctx context.Context, path string, from int64) (io.ReadCloser, error) {
-	r, err := s.store.Open(ctx, path, from)
+	version, _ := s.versions.Load(path)
+	v, _ := version.(string)
+	r, err := s.store.Open(ctx, path, v, from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is not there any more", pipeline.ErrSourceChanged, path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", path, err)
+		return nil, changedBy(fmt.Errorf("source %s: %w", path, err))
 	}
 	return r, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 )
 
@@ -53,7 +54,7 @@ func newClient(ctx context.Context, s settings, wrap func(http.RoundTripper) htt
 	}
 	load := []func(*config.LoadOptions) error{config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) {
 		o.Client = imds.New(imds.Options{HTTPClient: &http.Client{Timeout: imdsTimeout}, Retryer: aws.NopRetryer{}})
-	})}
+	}), config.WithLogger(logging.Nop{})} // the SDK's own goes to stderr past our log, and says nothing that an answer does not
 	if s.region != "" {
 		load = append(load, config.WithRegion(s.region))
 	}

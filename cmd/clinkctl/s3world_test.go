@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/s3"
+	"github.com/clinkctl/clinkctl/stage/s3/s3test"
+)
+
+// s3World is a machine with a source, a job, a state directory, and an object store that misbehaves on purpose.
+type s3World struct {
+	t       *testing.T
+	store   *s3test.Server
+	server  *httptest.Server
+	dir     string
+	rows    []string                                   // of the source
+	options map[string]string                          // of the destination, under s3
+	plan    []string                                   // further lines of the job
+	around  func(http.RoundTripper) http.RoundTripper  // of every request; may be nil
+	sleep   func(context.Context, time.Duration) error // of the backend
+	late    time.Duration                              // how long a completion of a dead process may still land
+}
+
+const (
+	s3Access = "AKIDTRAPS"
+	s3Secret = "p@ss:w/ord!&#% $x+topsecret"
+	bucket   = "lake"
+	prefix   = "out"
+	rowsHead = "id,name\n"
+)
+
+// newS3World makes a machine whose source has six rows, in two artifacts of three.
+func newS3World(t *testing.T) *s3World {
+	t.Helper()
+	store := s3test.New(s3test.Options{Buckets: []string{bucket}, AccessKey: s3Access, SecretKey: s3Secret})
+	server := httptest.NewServer(store)
+	t.Cleanup(server.Close)
+	t.Cleanup(store.Close)
+	w := &s3World{t: t, store: store, server: server, dir: t.TempDir(), late: time.Millisecond, sleep: atOnce,
+		options: map[string]string{"endpoint": server.URL, "retries": "1", "timeout": "20s", "part_size": "5MiB"}}
+	isolate(t, w.dir)
+	t.Setenv("AWS_ACCESS_KEY_ID", s3Access)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", s3Secret)
+	w.source(6, 3, 8)
+	return w
+}
+
+// isolate takes out of the environment what a person's own machine may say there.
+func isolate(t *testing.T, dir string) {
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		proxy := strings.HasSuffix(strings.ToLower(name), "_proxy")
+		if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "CLINKCTL_") || proxy {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join(dir, "aws-config"))
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(dir, "aws-credentials"))
+	t.Setenv("CLINKCTL_STATE", filepath.Join(dir, "state"))
+}
+
+// atOnce is a pause that takes no time.
+func atOnce(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// source gives the job n rows of a width in bytes, at most so many in an artifact.
+func (w *s3World) source(n, artifact, width int) {
+	w.t.Helper()
+	w.rows = make([]string, n)
+	for i := range w.rows {
+		row := fmt.Sprintf("%d,name-%d-", i, i)
+		w.rows[i] = row + strings.Repeat("x", max(0, width-len(row)-1)) + "\n"
+	}
+	w.write("orders.csv", rowsHead+strings.Join(w.rows, ""))
+	w.plan = []string{fmt.Sprintf("checkpoint: {rows: %d}", artifact), "commit_wait: 0s"}
+}
+
+// twoParts gives the job two artifacts of two parts each.
+func (w *s3World) twoParts() { w.source(12, 6, 1<<20) }
+
+func (w *s3World) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *s3World) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.path(name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// job writes the job's file, and gives its path.
+func (w *s3World) job() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "source: {path: %s}\n%s\nsinks:\n  - to: s3://%s/%s\n    s3:\n", w.path("orders.csv"), strings.Join(w.plan, "\n"), bucket, prefix)
+	for name, value := range w.options {
+		fmt.Fprintf(&text, "      %s: %s\n", name, value)
+	}
+	w.write("orders.yaml", text.String())
+	return w.path("orders.yaml")
+}
+
+// wiring is the product's, with a backend for this store that does not wait.
+func (w *s3World) wiring() Wiring {
+	wiring := Production()
+	for i, b := range wiring.Backends {
+		if b.Scheme == "s3" {
+			wiring.Backends[i] = s3.Backend(s3.Env{Random: rand.Reader, Now: time.Now, Sleep: w.sleep, Late: w.late, Around: w.around})
+		}
+	}
+	return wiring
+}
+
+// ended is a command that has ended.
+type ended struct {
+	t        *testing.T
+	args     []string
+	code     int
+	out, err string
+}
+
+// call runs a command.
+func (w *s3World) call(args ...string) ended {
+	var out, err bytes.Buffer
+	code := Main(args, w.wiring(), Streams{Out: &out, Err: &err})
+	return ended{w.t, args, code, out.String(), err.String()}
+}
+
+func (w *s3World) run(args ...string) ended {
+	return w.call(append([]string{"run", w.job(), "--progress", "none"}, args...)...)
+}
+
+func (w *s3World) resume(args ...string) ended {
+	return w.call(append([]string{"resume", "--progress", "none"}, args...)...)
+}
+
+// exits checks the exit code, and the last line on stderr where there is a command to type next.
+func (e ended) exits(code int, next string) ended {
+	e.t.Helper()
+	lines := strings.Split(strings.TrimSpace(e.err), "\n")
+	last := lines[len(lines)-1]
+	if next != "" {
+		next = "next: " + next
+	}
+	if e.code != code || next != "" && last != next || next == "" && strings.HasPrefix(last, "next: ") {
+		e.t.Fatalf("%s: exit %d and not %d; the last line is %q and not %q\nstdout: %s\nstderr: %s", e.args[0], e.code, code, last, next, e.out, e.err)
+	}
+	return e
+}
+
+// says checks what is told on stderr.
+func (e ended) says(texts ...string) ended {
+	e.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(e.err, text) {
+			e.t.Errorf("%s does not say %q: %s", e.args[0], text, e.err)
+		}
+	}
+	return e
+}
+
+// state is the fold of the journal of the only run.
+func (w *s3World) state() *runstate.State {
+	w.t.Helper()
+	runs := w.runs()
+	if len(runs) != 1 {
+		w.t.Fatalf("there are %d runs: %v", len(runs), runs)
+	}
+	return w.stateOf(runs[0])
+}
+
+func (w *s3World) stateOf(dir string) *runstate.State {
+	w.t.Helper()
+	view, err := runstate.Read(vfs.OS(), dir, runstate.Format)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return view.State
+}
+
+// runs are the folders of the runs in the state directory, the oldest first.
+func (w *s3World) runs() []string {
+	w.t.Helper()
+	found, err := filepath.Glob(w.path("state/*/*/journal"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range found {
+		found[i] = filepath.Dir(found[i])
+	}
+	return found
+}
+
+// token is the token of the only run.
+func (w *s3World) token() string { w.t.Helper(); return string(w.state().Begun.Run) }
+
+// resumes is the command that carries the only run on.
+func (w *s3World) resumes() string { w.t.Helper(); return "clinkctl resume " + w.token() }
+
+// names are what the destination shows to readers, below its prefix.
+func (w *s3World) names() []string {
+	var names []string
+	for _, key := range w.store.Keys(bucket) {
+		if name := strings.TrimPrefix(key, prefix+"/"); !strings.HasPrefix(name, stage.Hidden) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// published are the rows that the destination shows, sorted.
+func (w *s3World) published() []string {
+	w.t.Helper()
+	var rows []string
+	for _, name := range w.names() {
+		if _, err := runstate.ParseName(name); err != nil {
+			continue
+		}
+		o, _ := w.store.Object(bucket, prefix+"/"+name)
+		text, ok := strings.CutPrefix(string(o.Data), rowsHead)
+		if !ok {
+			w.t.Fatalf("%s does not begin with the header: %.40q", name, o.Data)
+		}
+		rows = append(rows, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")...)
+	}
+	for i := range rows {
+		rows[i] = strings.TrimSuffix(rows[i], "\n") + "\n"
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// exactlyOnce checks that every row is published once, that the journal says so, and that nothing is left.
+func (w *s3World) exactlyOnce() {
+	w.t.Helper()
+	want := slices.Sorted(slices.Values(w.rows))
+	if got := w.published(); !slices.Equal(got, want) {
+		w.t.Errorf("%d rows are published, and not the source's %d", len(got), len(want))
+	}
+	for _, dir := range w.runs() {
+		s := w.stateOf(dir)
+		if s.Ended == nil || s.Ended.Outcome != runstate.Done || len(s.Outstanding()) > 0 || len(s.Ended.Warnings) > 0 {
+			w.t.Errorf("the journal says decided %v, %d outstanding, ended %+v", s.Decision, len(s.Outstanding()), s.Ended)
+		}
+		if name := runstate.ManifestName(s.Begun.Run); !slices.Contains(w.names(), name) {
+			w.t.Errorf("there is no %s among %v", name, w.names())
+		}
+	}
+	w.noUploads()
+}
+
+// noUploads checks that no upload is open, and that no probe is left.
+func (w *s3World) noUploads() {
+	w.t.Helper()
+	for _, u := range w.store.Uploads(bucket) {
+		w.t.Errorf("an upload of %s is left", u.Key)
+	}
+	for _, key := range w.store.Keys(bucket) {
+		if strings.Contains(key, "/probe-") {
+			w.t.Errorf("%s is left", key)
+		}
+	}
+}
+
+// shows checks what readers see, and how many uploads are open.
+func (w *s3World) shows(objects, uploads int) {
+	w.t.Helper()
+	if got := w.names(); len(got) != objects {
+		w.t.Errorf("readers see %v, and not %d objects", got, objects)
+	}
+	if got := w.store.Uploads(bucket); len(got) != uploads {
+		w.t.Errorf("%d uploads are open, and not %d", len(got), uploads)
+	}
+}
+
+// set turns a switch on, and unset turns all off, which must have fired.
+func (w *s3World) set(sw s3test.Switch, on s3test.On) { w.store.Set(sw, on) }
+
+func (w *s3World) unset() {
+	w.t.Helper()
+	if unused := w.store.Unused(); len(unused) > 0 {
+		w.t.Errorf("%v never fired", unused)
+	}
+	w.store.Unset()
+}
+
+// counting counts the requests of verbs from now on: its result gives those since.
+func (w *s3World) counting() func(verb s3test.Verb) int {
+	from := len(w.store.Requests())
+	return func(verb s3test.Verb) int {
+		n := 0
+		for _, r := range w.store.Requests()[from:] {
+			if r.Verb == verb {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// handlePayload is what a handle says to the backend.
+type handlePayload struct {
+	Token, Upload string
+	Parts         []struct{ Size int64 }
+}
+
+func payloadOf(t *testing.T, h runstate.Handle) handlePayload {
+	t.Helper()
+	var p handlePayload
+	if err := json.Unmarshal(h.Payload, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// roundTrip is a function that carries requests.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -102,6 +102,15 @@ func (w *s3World) write(name, text string) {
 	}
 }
 
+func (w *s3World) read(name string) string {
+	w.t.Helper()
+	text, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
+
 // job writes the job's file, and gives its path.
 func (w *s3World) job() string {
 	var text strings.Builder

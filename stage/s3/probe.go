@@ -79,6 +79,11 @@ func (s *sink) probeUpload(ctx context.Context, run runstate.Token) (err error) 
 	if w.token, err = s.token(); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			s.clearProbe(context.WithoutCancel(ctx), w.key)
+		}
+	}()
 	if err := w.create(); err != nil {
 		return s.refuseChecksum(err)
 	}
@@ -98,6 +103,17 @@ func (s *sink) probeUpload(ctx context.Context, run runstate.Token) (err error) 
 	_, err = c.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: aws.String(s.at.bucket), Prefix: aws.String(w.key),
 		RequestPayer: c.payer(), ExpectedBucketOwner: optional(c.owner)})
 	return wrap(err, "list uploads: what a crash leaves could not be found")
+}
+
+// clearProbe gives up whatever a probe that failed has begun under its key, which nobody else uses: a reply that was lost may
+// hide an upload. What it cannot give up is no run's and invisible, and the probe's own error is told.
+func (s *sink) clearProbe(ctx context.Context, key string) {
+	uploads, _ := s.uploads(ctx, key)
+	for _, u := range uploads {
+		if aws.ToString(u.Key) == key {
+			_ = s.abortUpload(ctx, key, aws.ToString(u.UploadId))
+		}
+	}
 }
 
 // refuseChecksum says what to do about a store that refuses an upload with a checksum.

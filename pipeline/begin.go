@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/publish"
@@ -82,7 +83,11 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 			}
 		}
 	}
-	return nil, n.describe(ctx, token)
+	deadline, err := n.checkLimits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, n.describe(ctx, token, deadline)
 }
 
 // compareIdentities warns where a destination is not the one that the job's last run had under this path: it may be the empty
@@ -129,7 +134,7 @@ func sameIdentity(sinks []runstate.SinkID) string {
 }
 
 // describe makes the run's first record.
-func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
+func (n *newRun) describe(ctx context.Context, token runstate.Token, deadline time.Time) error {
 	e, p, found := n.engine, n.want.plan, n.want.found
 	splits, err := n.want.source.Split(ctx)
 	if err != nil {
@@ -149,10 +154,7 @@ func (n *newRun) describe(ctx context.Context, token runstate.Token) error {
 	b := &n.begun
 	b.Run, b.Job, b.Key, b.Again, b.Plan, b.PlanDigest = token, p.Name, n.want.key, n.want.again, plan, n.want.digest
 	b.Splits, b.Source, b.Fingerprint, b.Content = splits, found.Own, found.Digest, found.Content
-	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, LabelUnkeyed
-	if b.Key != "" {
-		b.Guarantee = LabelKeyed
-	}
+	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, label(b.Key, deadline)
 	return nil
 }
 

@@ -27,7 +27,9 @@ type Plan struct {
 	OnPending   OnPending         `json:"on_pending"`
 	ExactlyOnce bool              `json:"exactly_once,omitempty"` // the job asks for it by name
 	CommitWait  Duration          `json:"commit_wait"`
-	Vars        map[string]string `json:"-"` // what {key} and the like stand for in columns, of the run at hand
+	MaxRun      Duration          `json:"max_run,omitempty"`      // how long a run may take
+	MaxDowntime Duration          `json:"max_downtime,omitempty"` // how long it may lie still after a failure before it is carried on
+	Vars        map[string]string `json:"-"`                      // what {key} and the like stand for in columns, of the run at hand
 }
 
 // SourcePlan is where the rows come from.
@@ -111,7 +113,7 @@ func (p Plan) Digest() (string, error) {
 	if p.Infer {
 		p.Columns = nil
 	}
-	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects = "", 0, false, 0
+	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects, p.MaxRun, p.MaxDowntime = "", 0, false, 0, 0, 0
 	p = p.unreached()
 	slices.SortFunc(p.Sinks, func(a, b SinkPlan) int { return cmp.Compare(a.To, b.To) })
 	text, err := json.Marshal(p)
@@ -134,7 +136,7 @@ func (p Plan) unreached() Plan {
 // Differences names what differs between two plans that should be one, as `path: ours, theirs` lines.
 func (p Plan) Differences(o Plan) []string {
 	var diff []string
-	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects = o.OnPending, o.CommitWait, o.ExactlyOnce, o.MaxRejects
+	p.OnPending, p.CommitWait, p.ExactlyOnce, p.MaxRejects, p.MaxRun, p.MaxDowntime = o.OnPending, o.CommitWait, o.ExactlyOnce, o.MaxRejects, o.MaxRun, o.MaxDowntime
 	if p.Infer && o.Infer {
 		p.Columns = o.Columns
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/clinkctl/clinkctl/columnar"
 	"github.com/clinkctl/clinkctl/runstate"
@@ -125,12 +126,24 @@ type (
 		// Sweep removes whatever is staged of the run but the live handles' artifacts. It touches nothing of other runs.
 		Sweep(ctx context.Context, run runstate.Token, live []runstate.Handle) error
 	}
+	// Limited is a Sink where something runs out with time.
+	Limited interface {
+		// Limits asks the destination. Its error is a refusal: a promise with an end that nobody knows is none.
+		Limits(ctx context.Context) (Limits, error)
+	}
 	// Prober is a Sink that must try something at the destination before it can promise.
 	Prober interface {
 		// Probe tries what the backend relies on, under a name of the run's, and removes it. Its error is a refusal.
 		Probe(ctx context.Context, run runstate.Token) error
 	}
 )
+
+// Limits are the times that a run must keep to.
+type Limits struct {
+	Hold   time.Duration // how long what is staged is kept, at least; 0: until it is published or aborted
+	HoldBy string        // what says so, for people
+	Access time.Time     // when the right to write ends and is not renewed; zero: it does not, or nothing tells
+}
 
 // Hidden is the folder at a destination that readers do not look into: what is staged lives there, and the notes that are
 // only for clinkctl. A note's name is a file name, or a file name under Hidden.
@@ -161,6 +174,8 @@ type Backend struct {
 	Expand func(to string, options map[string]any, checkpoint int64) (Place, error)
 	// Open opens a destination. create makes it if it is absent; otherwise an absent one is fs.ErrNotExist.
 	Open func(ctx context.Context, at Place, create bool) (Sink, error)
+	// Memory is the most that the sink's buffers take, in bytes, where so many subtasks write; nil where there are none.
+	Memory func(at Place, subtasks int) (int64, error)
 	// Store opens the same kind of place to read from; nil where nothing is read from it. Patterns and paths have the scheme.
 	Store func(ctx context.Context, at Place) (Store, error)
 }

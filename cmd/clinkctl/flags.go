@@ -39,6 +39,8 @@ func jobOptions() []option {
 		{"rejects_to", "", "folder for records that are refused, where on_bad_row is reject"},
 		{"max_rejects", "", "how many records may be refused (default 1000)"},
 		{"commit_wait", "", "how long a destination that does not answer is asked again (default 30s)"},
+		{"max_run", "", "how long a run may take (default 6h); destinations must keep what is staged longer than this and max_downtime"},
+		{"max_downtime", "", "how long a run that failed may lie still until it is carried on (default 12h)"},
 		stateOption(), graceOption(),
 	}
 }

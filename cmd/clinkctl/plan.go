@@ -41,8 +41,15 @@ type planned struct {
 	PlanDigest  string        `json:"plan_digest"`
 	Fingerprint string        `json:"fingerprint"` // of the source
 	Files       []plannedFile `json:"files"`
-	Bytes       int64         `json:"bytes"` // of all files
+	Bytes       int64         `json:"bytes"`            // of all files
+	Memory      []plannedPart `json:"memory,omitempty"` // of the sinks' buffers
 	Warnings    []string      `json:"warnings,omitempty"`
+}
+
+// plannedPart is the most memory that a sink's buffers take.
+type plannedPart struct {
+	To    string `json:"to"`
+	Bytes int64  `json:"bytes"`
 }
 
 type plannedFile struct {
@@ -109,8 +116,27 @@ func (a *app) plan(o order) (planned, error) {
 	} else {
 		p.DefaultKey = runstate.DigestOf(fmt.Appendf(nil, "%s %s", p.PlanDigest, p.Fingerprint))
 	}
+	if p.Memory, err = a.memory(plan); err != nil {
+		return p, err
+	}
 	p.Warnings = a.planWarnings(o, found)
 	return p, nil
+}
+
+// memory tells what the sinks' buffers take at most.
+func (a *app) memory(plan pipeline.Plan) (all []plannedPart, err error) {
+	for _, s := range plan.Sinks {
+		b, err := a.wiring.Backend(s.To)
+		if err != nil || b.Memory == nil {
+			continue
+		}
+		n, err := b.Memory(s.Place(), plan.Subtasks)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, plannedPart{s.To, n})
+	}
+	return all, nil
 }
 
 // quoted gives a text in the quotes of a shell.

@@ -86,6 +86,8 @@ func (d *decoding) job(top *section) *Job {
 	p.OnEmpty = pipeline.OnEmpty(top.choice("on_empty", string(pipeline.EmptySkip), string(pipeline.EmptyWrite), string(pipeline.EmptyFail)))
 	p.ExactlyOnce = d.guarantee(top)
 	p.CommitWait = pipeline.Duration(top.duration("commit_wait", defaultWait))
+	p.MaxRun = pipeline.Duration(top.duration("max_run", pipeline.DefaultMaxRun))
+	p.MaxDowntime = pipeline.Duration(top.duration("max_downtime", pipeline.DefaultMaxDowntime))
 	job.Grace = top.duration("grace", defaultGrace)
 	if state := top.text("state", ""); state != "" {
 		job.State = d.localFolder("state", state)

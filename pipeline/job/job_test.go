@@ -119,6 +119,7 @@ func TestDefaults(t *testing.T) {
 		Subtasks:   1,
 		Checkpoint: pipeline.Checkpoint{Bytes: 512 << 20},
 		OnEmpty:    pipeline.EmptySkip, OnPending: pipeline.PendingResume, CommitWait: pipeline.Duration(30 * time.Second),
+		MaxRun: pipeline.Duration(6 * time.Hour), MaxDowntime: pipeline.Duration(12 * time.Hour),
 	}}
 	if diff := cmp.Diff(want, j); diff != "" {
 		t.Error(diff)
@@ -128,7 +129,7 @@ func TestDefaults(t *testing.T) {
 func TestEverythingGiven(t *testing.T) {
 	settings := m{
 		"name": "nightly", "guarantee": "exactly_once", "subtasks": "4", "on_pending": "abort", "on_empty": "fail", "state": "st",
-		"grace": "2s", "commit_wait": "1m", "checkpoint": m{"bytes": "3MiB", "rows": 1000},
+		"grace": "2s", "commit_wait": "1m", "max_run": "1h", "max_downtime": "48h", "checkpoint": m{"bytes": "3MiB", "rows": 1000},
 		"source": m{"path": "/data/../data/o.tsv", "format": "csv", "csv": m{"delimiter": ";"}, "split_bytes": 4096,
 			"columns": "id:int64!, amount:Decimal(18, 2) ,at:timestamp"},
 		"sinks": []any{m{"to": "mem://lake/a", "format": "csv", "csv": m{"null": "NULL"}}, m{"to": "/srv/b", "format": "ndjson"}},
@@ -145,6 +146,7 @@ func TestEverythingGiven(t *testing.T) {
 			{To: "/srv/b", Format: "ndjson", Ext: "ndjson"}},
 		Subtasks: 4, Checkpoint: pipeline.Checkpoint{Bytes: 3 << 20, Rows: 1000}, ExactlyOnce: true,
 		OnEmpty: pipeline.EmptyFail, OnPending: pipeline.PendingAbort, CommitWait: pipeline.Duration(time.Minute),
+		MaxRun: pipeline.Duration(time.Hour), MaxDowntime: pipeline.Duration(48 * time.Hour),
 	}}
 	if diff := cmp.Diff(want, j); diff != "" {
 		t.Error(diff)

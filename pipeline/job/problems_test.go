@@ -50,7 +50,7 @@ func TestProblems(t *testing.T) {
 		want  string // after "orders.yaml:7: <path>: "
 	}{
 		{"nam", "x", "unknown key; did you mean name?"},
-		{"zzzzzzzz", 1, "unknown key: there are checkpoint, commit_wait, grace, guarantee, max_rejects, name, on_bad_row, on_empty, on_pending, rejects_to, sinks, source, state, subtasks"},
+		{"zzzzzzzz", 1, "unknown key: there are checkpoint, commit_wait, grace, guarantee, max_downtime, max_rejects, max_run, name, on_bad_row, on_empty, on_pending, rejects_to, sinks, source, state, subtasks"},
 		{"source.pth", "x", "unknown key; did you mean path?"},
 		{"checkpoint.row", 1, "unknown key; did you mean rows?"},
 		{"sinks.0.marker", "_SUCCESS", "unknown key: there are csv, format, lines, ndjson, to, written"},

@@ -40,7 +40,7 @@ type Env struct {
 func Backend(env Env) stage.Backend {
 	env.Random = &lockedReader{from: env.Random}
 	return stage.Backend{
-		Name: scheme, Scheme: scheme, Expand: expand,
+		Name: scheme, Scheme: scheme, Expand: expand, Memory: memory,
 		Open: func(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
 			s, err := open(ctx, env, at, create)
 			if err != nil {
@@ -86,6 +86,7 @@ var (
 	_ stage.Lister  = (*sink)(nil)
 	_ stage.Sweeper = (*sink)(nil)
 	_ stage.Prober  = (*sink)(nil)
+	_ stage.Limited = (*sink)(nil)
 )
 
 func open(ctx context.Context, env Env, at stage.Place, create bool) (*sink, error) {

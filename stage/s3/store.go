@@ -130,7 +130,9 @@ func (s *store) Stat(ctx context.Context, at string) (stage.Object, error) {
 }
 
 // Fingerprint is Stat: an ETag tells more than any block does.
-func (s *store) Fingerprint(ctx context.Context, at string) (stage.Object, error) { return s.Stat(ctx, at) }
+func (s *store) Fingerprint(ctx context.Context, at string) (stage.Object, error) {
+	return s.Stat(ctx, at)
+}
 
 // Open reads an object from an offset to its end. Every request asks for the version. The reader is an io.ReaderAt, too, with
 // positions in the whole object.

@@ -80,6 +80,9 @@ func (s *Settler) publishManifest(ctx context.Context, sink int) error {
 	name := runstate.ManifestName(s.state().Begun.Run)
 	if _, ok := s.state().Manifests[sink]; !ok {
 		outcome, text, err := s.manifestFor(sink)
+		if err == nil {
+			text, err = withVersions(ctx, s.Sinks[sink], text, s.publishedAt(sink))
+		}
 		if err != nil {
 			return err
 		}
@@ -106,6 +109,16 @@ func (s *Settler) publishManifest(ctx context.Context, sink int) error {
 	}
 	s.Log.Warn("somebody else has published this run's manifest", "outcome", m.Outcome)
 	return s.fixManifest(sink, m.Outcome, there)
+}
+
+// publishedAt gives the artifacts of a sink that are published and count.
+func (s *Settler) publishedAt(sink int) (handles []runstate.Handle) {
+	for h := range s.state().Kept() {
+		if h.Sink == sink && s.state().Resolved[h.ID()].As != runstate.AsLost {
+			handles = append(handles, h)
+		}
+	}
+	return handles
 }
 
 // ManifestConflict says that something else has the name of a run's manifest. A person must look.

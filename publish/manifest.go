@@ -1,10 +1,12 @@
 package publish
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
 // ManifestFormat is the newest format of manifests that this version writes and reads.
@@ -39,6 +41,8 @@ type ManifestArtifact struct {
 	Nulled int64  `json:"nulled,omitempty"`
 	Bytes  int64  `json:"bytes"`
 	Digest string `json:"digest"`
+	// Version is the artifact's at a destination that keeps versions, as the destination names it.
+	Version string `json:"version,omitempty"`
 }
 
 // LostArtifact is an artifact that was declared lost, and the ranges of the source that are missing with it.
@@ -101,6 +105,35 @@ func (m *Manifest) add(s *runstate.State, u runstate.Unit, h runstate.Handle) {
 	m.Rows += h.Rows
 	m.Nulled += h.Nulled
 	m.Bytes += h.Bytes
+}
+
+// withVersions gives a manifest that names the version of each artifact, where the sink keeps versions. They are known only
+// once everything is published, so that no key mark has them.
+func withVersions(ctx context.Context, sink stage.Sink, text []byte, handles []runstate.Handle) ([]byte, error) {
+	versioned, ok := sink.(stage.Versioned)
+	if !ok {
+		return text, nil
+	}
+	m, err := ReadManifest(text)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]string{}
+	for _, h := range handles {
+		if versions[h.Name], err = versioned.Version(ctx, h); err != nil {
+			return nil, fmt.Errorf("the version of %s: %w", h.Name, err)
+		}
+	}
+	some := false
+	for i := range m.Artifacts {
+		m.Artifacts[i].Version = versions[m.Artifacts[i].Name]
+		some = some || m.Artifacts[i].Version != ""
+	}
+	if !some {
+		return text, nil
+	}
+	data, err := json.MarshalIndent(m, "", "  ")
+	return append(data, '\n'), err
 }
 
 // ReadManifest reads a manifest, which may be of any version that wrote one.

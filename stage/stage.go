@@ -126,6 +126,11 @@ type (
 		// Sweep removes whatever is staged of the run but the live handles' artifacts. It touches nothing of other runs.
 		Sweep(ctx context.Context, run runstate.Token, live []runstate.Handle) error
 	}
+	// Versioned is a Sink that may keep every version of what has a name.
+	Versioned interface {
+		// Version names the version that a published artifact is, "" where the destination keeps none.
+		Version(ctx context.Context, h runstate.Handle) (string, error)
+	}
 	// Limited is a Sink where something runs out with time.
 	Limited interface {
 		// Limits asks the destination. Its error is a refusal: a promise with an end that nobody knows is none.

@@ -96,6 +96,9 @@ func (s *sink) see(ctx context.Context, p promise) (sight, string, error) {
 		return absent, "", wrap(err, "look at %s", where)
 	}
 	token, size, sum := out.Metadata[metaToken], aws.ToInt64(out.ContentLength), p.Checksum.of(out)
+	if token == p.Token {
+		s.seen(p.Key, aws.ToString(out.VersionId))
+	}
 	switch {
 	case token == "":
 		return other, where + " is there, and shows no token of clinkctl's", nil
@@ -119,6 +122,38 @@ func (s *sink) head(ctx context.Context, key string, sum bool) (*s3.HeadObjectOu
 		in.ChecksumMode = types.ChecksumModeEnabled
 	}
 	return c.HeadObject(ctx, in)
+}
+
+// Version names the version that an artifact is, in a bucket that keeps versions.
+func (s *sink) Version(ctx context.Context, h runstate.Handle) (string, error) {
+	leave, p, err := s.begin(ctx, h)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	if v, ok := s.versionOf(p.Key); ok {
+		return v, nil
+	}
+	final, detail, err := s.see(ctx, p)
+	if err == nil && final != ours {
+		err = fmt.Errorf("%s", detail)
+	}
+	v, _ := s.versionOf(p.Key)
+	return v, err
+}
+
+// seen notes the version that an artifact was seen to be.
+func (s *sink) seen(key, version string) {
+	s.touchedMu.Lock()
+	defer s.touchedMu.Unlock()
+	s.versions[key] = version
+}
+
+func (s *sink) versionOf(key string) (string, bool) {
+	s.touchedMu.Lock()
+	defer s.touchedMu.Unlock()
+	v, ok := s.versions[key]
+	return v, ok
 }
 
 // seeUpload looks whether an upload has every part of its artifact. A part that was sent twice may be listed twice.

@@ -77,16 +77,18 @@ type sink struct {
 	closed bool
 
 	touchedMu sync.Mutex
-	touched   map[string]bool // keys that this process has seen to be of a run
+	touched   map[string]bool   // keys that this process has seen to be of a run
+	versions  map[string]string // of artifacts that were seen published, by key
 }
 
 var (
-	_ stage.Sink    = (*sink)(nil)
-	_ stage.Bytes   = (*sink)(nil)
-	_ stage.Lister  = (*sink)(nil)
-	_ stage.Sweeper = (*sink)(nil)
-	_ stage.Prober  = (*sink)(nil)
-	_ stage.Limited = (*sink)(nil)
+	_ stage.Sink      = (*sink)(nil)
+	_ stage.Bytes     = (*sink)(nil)
+	_ stage.Lister    = (*sink)(nil)
+	_ stage.Sweeper   = (*sink)(nil)
+	_ stage.Prober    = (*sink)(nil)
+	_ stage.Versioned = (*sink)(nil)
+	_ stage.Limited   = (*sink)(nil)
 )
 
 func open(ctx context.Context, env Env, at stage.Place, create bool) (*sink, error) {
@@ -105,7 +107,7 @@ func open(ctx context.Context, env Env, at stage.Place, create bool) (*sink, err
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{env: env, client: c, at: address, checksum: c.chosen(), sending: make(chan struct{}, set.parallel), touched: map[string]bool{}}
+	s := &sink{env: env, client: c, at: address, checksum: c.chosen(), sending: make(chan struct{}, set.parallel), touched: map[string]bool{}, versions: map[string]string{}}
 	if err := s.openID(ctx, create); errors.Is(err, errNoBucket) && !create {
 		return nil, errors.Join(fs.ErrNotExist, err)
 	} else if err != nil {

@@ -75,6 +75,20 @@ func (s *faultySink) Late() time.Duration {
 	return 0
 }
 
+func (s *faultySink) Limits(ctx context.Context) (stage.Limits, error) {
+	if l, ok := s.Sink.(stage.Limited); ok {
+		return l.Limits(ctx)
+	}
+	return stage.Limits{}, nil
+}
+
+func (s *faultySink) Version(ctx context.Context, h runstate.Handle) (string, error) {
+	if v, ok := s.Sink.(stage.Versioned); ok {
+		return v.Version(ctx, h)
+	}
+	return "", nil
+}
+
 func (s *faultySink) Wide() int {
 	if w, ok := s.Sink.(interface{ Wide() int }); ok {
 		return w.Wide()

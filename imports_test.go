@@ -26,6 +26,8 @@ var layers = []struct {
 	{"format/*", []string{"columnar", "format", "format/jsontext"}},
 	{"runstate/vfs", nil},
 	{"runstate", []string{"runstate/vfs"}},
+	{"runstate/objects", []string{"runstate", "runstate/vfs"}},
+	{"runstate/objects/objectstest", []string{"runstate"}},
 	{"stage", []string{"columnar", "format", "runstate"}},
 	{"stage/s3/s3test", nil},
 	{"stage/*", []string{"columnar", "format", "runstate", "runstate/vfs", "stage"}},

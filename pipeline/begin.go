@@ -183,8 +183,11 @@ func (e *Engine) checkWritable(p Plan, head []byte) error {
 }
 
 // begin makes the run. The job's lock is held.
-func (n *newRun) begin() (*held, error) {
-	h, err := n.engine.begin(n.begun)
+func (n *newRun) begin(runs []Entry) (*held, error) {
+	h, err := n.engine.begin(n.begun, runs)
+	if _, claimed := errors.AsType[*runstate.ClaimedError](err); claimed {
+		return nil, err
+	}
 	if errors.Is(err, runstate.ErrBegun) { // it is there, and may not be durable
 		return nil, failf(Open, n.engine.command("resume %s", n.begun.Run), "begin the run in %s: %w", n.engine.State, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/clinkctl/clinkctl/format"
 	"github.com/clinkctl/clinkctl/publish"
 	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
 	"github.com/clinkctl/clinkctl/stage"
 )
 
@@ -48,6 +49,11 @@ func (h *held) carry(ctx context.Context, c Carry) error {
 		h.engine.OnRun(h.dir)
 	}
 	err := h.work(ctx, c)
+	if err != nil {
+		if fenced := h.lock.StillHere(); errors.Is(fenced, vfs.ErrFenced) { // what it met is what another process does
+			return h.classify(errors.Join(fenced, err))
+		}
+	}
 	if own, ok := errors.AsType[*publish.OwnMark](err); ok {
 		if err := h.takeMark(own.Mark); err != nil {
 			return h.classify(err)
@@ -347,6 +353,9 @@ func (h *held) classify(err error) error {
 	}
 	if errors.Is(err, ErrSourceChanged) {
 		return fail(Person, e.command("abandon %s", run), fmt.Errorf("%w; put the source back and resume, or abandon the run", err))
+	}
+	if errors.Is(err, vfs.ErrFenced) {
+		return failf(Held, "", "run %s was taken over, and is carried on there: %w", run, err)
 	}
 	if errors.Is(err, runstate.ErrReplaced) {
 		return fail(Open, "", err)

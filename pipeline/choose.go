@@ -3,7 +3,10 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/runstate/vfs"
@@ -44,7 +47,7 @@ type choice struct {
 // choose picks the next run to work on, in one hold of the job's lock: dead runs of other keys first, then the wanted
 // key's. tried are the runs that this command has worked on already. Where the key has no run and begin is given, begin
 // makes one.
-func (e *Engine) choose(ctx context.Context, w want, tried map[runstate.Token]error, begin func() (*held, error)) (c choice, err error) {
+func (e *Engine) choose(ctx context.Context, w want, tried map[runstate.Token]error, begin func([]Entry) (*held, error)) (c choice, err error) {
 	job, err := e.lockJob(ctx, w.plan.Name)
 	if err != nil {
 		return c, err
@@ -66,7 +69,7 @@ func (e *Engine) choose(ctx context.Context, w want, tried map[runstate.Token]er
 	if err != nil || c != (choice{}) || begin == nil {
 		return c, err
 	}
-	c.held, err = begin()
+	c.held, err = begin(runs)
 	c.own = true
 	return c, err
 }
@@ -129,8 +132,17 @@ func (e *Engine) mayBeOwn(r Entry, w want) error {
 	return e.unreadable(r)
 }
 
-// begin makes a run: its folder, its lock, its first record. The job's lock is held.
-func (e *Engine) begin(b runstate.Begun) (*held, error) {
+// begin makes a run: its folder, its lock, its first record. The job's lock is held; runs are those that the job had when it
+// was found that the wanted key has none. Where hosts share the runs without a lock, the run's first line is a claim, too:
+// *runstate.ClaimedError says that another run was faster.
+func (e *Engine) begin(b runstate.Begun, runs []Entry) (*held, error) {
+	line, err := runstate.FirstLine(b, e.options())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.claim(b, line, runs); err != nil {
+		return nil, err
+	}
 	dir := path.Join(e.State, b.Job, string(b.Run))
 	if err := e.FS.Mkdir(dir); err != nil {
 		return nil, err
@@ -139,13 +151,73 @@ func (e *Engine) begin(b runstate.Begun) (*held, error) {
 		return nil, err
 	}
 	lock, err := runstate.TakeLock(e.FS, dir)
+	if errors.Is(err, vfs.ErrLocked) { // another process has found the claim, and works on it
+		return nil, &runstate.ClaimedError{Line: line}
+	}
 	if err != nil {
 		return nil, err
 	}
-	journal, err := runstate.Begin(e.FS, dir, b, e.options())
+	journal, err := runstate.Import(e.FS, dir, line, e.options())
+	if errors.Is(err, vfs.ErrFenced) {
+		return nil, errors.Join(&runstate.ClaimedError{Line: line}, lock.Release())
+	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Release(), runstate.Unmake(e.FS, dir))
 	}
 	plan, err := decodePlan(b.Plan)
 	return &held{engine: e, dir: dir, lock: lock, journal: journal, plan: plan, fresh: true}, err
+}
+
+// claim claims the key of a run for it. A claim of a run that has ended and does not count, or was put aside, is passed.
+func (e *Engine) claim(b runstate.Begun, line []byte, runs []Entry) error {
+	home, ok := e.FS.(runstate.Claimer)
+	if !ok {
+		return nil
+	}
+	asides, err := e.asides(b.Job)
+	if err != nil {
+		return err
+	}
+	err = home.Claim(path.Join(e.State, b.Job, "keys", claimName(b)), line, func(theirs []byte) (bool, error) {
+		s, err := runstate.ParseLines("the claim of a key", theirs)
+		if err != nil {
+			return false, err
+		}
+		ended := slices.ContainsFunc(runs, func(r Entry) bool { return r.Run == s.Begun.Run && !r.open() })
+		return ended || slices.ContainsFunc(asides, func(a Aside) bool { return a.Run == s.Begun.Run }), nil
+	})
+	if claimed, ok := errors.AsType[*runstate.ClaimedError](err); ok {
+		return errors.Join(err, e.complete(b.Job, claimed.Line))
+	}
+	return err
+}
+
+// claimName is made of what makes a key.
+func claimName(b runstate.Begun) string {
+	text := fmt.Sprintf("%q %d", b.Key, b.Again)
+	if b.Key == "" {
+		text = fmt.Sprintf("%s %s %d", b.PlanDigest, b.Fingerprint, b.Again)
+	}
+	_, hex, _ := strings.Cut(runstate.DigestOf([]byte(text)), ":")
+	return hex
+}
+
+// complete makes the journal of a run that was claimed by a process that may have died right after: the claim is its begin.
+func (e *Engine) complete(job string, line []byte) error {
+	s, err := runstate.ParseLines("the claim of a key", line)
+	if err != nil {
+		return err
+	}
+	dir := path.Join(e.State, job, string(s.Begun.Run))
+	if _, err := runstate.Read(e.FS, dir, runstate.Format); !errors.Is(err, runstate.ErrNoRun) {
+		return nil // what is wrong with it is told when it is carried on
+	}
+	journal, err := runstate.Import(e.FS, dir, line, e.options())
+	if errors.Is(err, vfs.ErrFenced) { // it is there by now
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return journal.Close()
 }

@@ -96,10 +96,13 @@ func sourceFailure(err error) error {
 }
 
 // chooseAll carries runs until the wanted key has a result, or has no run and begin is nil.
-func (e *Engine) chooseAll(ctx context.Context, w want, tried map[runstate.Token]error, begin func() (*held, error)) (others []Result, r *Result, err error) {
+func (e *Engine) chooseAll(ctx context.Context, w want, tried map[runstate.Token]error, begin func([]Entry) (*held, error)) (others []Result, r *Result, err error) {
 	start := e.Patience.Now()
 	for {
 		c, err := e.choose(ctx, w, tried, begin)
+		if _, claimed := errors.AsType[*runstate.ClaimedError](err); claimed && ctx.Err() == nil {
+			continue // its run is there now
+		}
 		switch {
 		case err != nil:
 			return others, nil, err

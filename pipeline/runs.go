@@ -123,6 +123,9 @@ func (e *Engine) lockRun(r Entry) (*held, error) {
 		return nil, err
 	}
 	h, err := e.open(r.Dir, lock)
+	if errors.Is(err, vfs.ErrFenced) { // somebody else works on it after all
+		err = vfs.ErrLocked
+	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}

@@ -71,13 +71,22 @@ func (o Options) newest() int {
 // Begin makes a run's journal in its folder, which exists, with its first record. The journal is durable, and has its
 // reserve, when Begin returns nil.
 func Begin(fsys vfs.FS, dir string, b Begun, o Options) (*Journal, error) {
+	line, err := FirstLine(b, o)
+	if err != nil {
+		return nil, err
+	}
+	return Import(fsys, dir, line, o)
+}
+
+// FirstLine is the line that a run's journal begins with.
+func FirstLine(b Begun, o Options) ([]byte, error) {
 	b.Journal = Format
 	text, err := Record{At: o.Now().UTC(), Begun: &b}.encode()
 	if err != nil {
 		return nil, err
 	}
 	line, _ := appendLine(nil, 0, text)
-	return Import(fsys, dir, line, o)
+	return line, nil
 }
 
 // Import makes a run's journal in its folder from the lines of another copy of it. A journal that is there is replaced:

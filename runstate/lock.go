@@ -25,7 +25,11 @@ func TakeLock(fsys vfs.FS, dir string) (*Lock, error) {
 		return nil, err
 	}
 	l := &Lock{fsys: fsys, name: name, locked: locked}
-	if err := l.StillHere(); err != nil { // the folder was removed in between
+	err = l.StillHere()
+	if errors.Is(err, vfs.ErrFenced) { // another process has taken it from this one meanwhile
+		return nil, errors.Join(vfs.ErrLocked, l.Release())
+	}
+	if err != nil { // the folder was removed in between
 		return nil, errors.Join(err, l.Release())
 	}
 	return l, nil

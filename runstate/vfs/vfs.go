@@ -14,6 +14,9 @@ import (
 // ErrLocked is returned by Lock when another holder, in this process or another one, has the lock.
 var ErrLocked = errors.New("locked by another process")
 
+// ErrFenced is returned where another process has taken over what this one was working on: nothing more is written by it.
+var ErrFenced = errors.New("another process has taken over")
+
 // FS is a file system. Paths are absolute and clean, with forward slashes. All methods are safe for concurrent use.
 type FS interface {
 	Files

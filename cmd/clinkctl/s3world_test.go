@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -359,6 +361,9 @@ func payloadOf(t *testing.T, h runstate.Handle) handlePayload {
 	}
 	return p
 }
+
+// quiet is a log of a server whose complaints are expected.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // roundTrip is a function that carries requests.
 type roundTrip func(*http.Request) (*http.Response, error)

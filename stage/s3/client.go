@@ -36,6 +36,7 @@ const (
 type client struct {
 	*s3.Client
 	settings
+	key     []byte // of customerKey; nil where there is none
 	creds   aws.CredentialsProvider
 	custom  bool // the endpoint is not AWS's own
 	tls     bool
@@ -49,7 +50,8 @@ func newClient(ctx context.Context, s settings, wrap func(http.RoundTripper) htt
 	if err != nil {
 		return nil, err
 	}
-	if s.customerKey, err = resolveSecret(s.customerKey); err != nil {
+	key, err := resolveKey(s.customerKey)
+	if err != nil {
 		return nil, fmt.Errorf("s3 option customer_key: %w", err)
 	}
 	load := []func(*config.LoadOptions) error{config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) {
@@ -65,8 +67,11 @@ func newClient(ctx context.Context, s settings, wrap func(http.RoundTripper) htt
 	if err != nil {
 		return nil, fmt.Errorf("find the AWS configuration: %w", err)
 	}
-	c := &client{settings: s, creds: cfg.Credentials, buffers: &buffers{size: s.partSize}}
+	c := &client{settings: s, key: key, creds: cfg.Credentials, buffers: &buffers{size: s.partSize}}
 	c.Client = s3.NewFromConfig(cfg, func(o *s3.Options) { c.configure(o, transport, wrap) })
+	if key != nil && !c.tls {
+		return nil, errors.New("s3 option customer_key: the key would be sent over http for all to read; it needs an endpoint with https")
+	}
 	return c, nil
 }
 
@@ -88,9 +93,10 @@ func (c *client) configure(o *s3.Options, transport http.RoundTripper, wrap func
 	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	o.DisableLogOutputChecksumValidationSkipped = true
-	o.Retryer = &refreshing{Retryer: retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts = c.retries }), creds: c.creds}
+	o.Retryer = &refreshing{retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts = c.retries }), c.creds}
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("clinkctl:timeout", c.limited), middleware.After)
+		return errors.Join(stack.Initialize.Add(middleware.InitializeMiddlewareFunc("clinkctl:timeout", c.limited), middleware.After),
+			stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("clinkctl:discreet", discreet), middleware.Before))
 	})
 }
 
@@ -104,30 +110,11 @@ func (c *client) limited(ctx context.Context, in middleware.InitializeInput, nex
 	return next.HandleInitialize(ctx, in)
 }
 
-// once makes a call one try: whoever makes it looks for itself what has become of it.
-func once(o *s3.Options) { o.Retryer = aws.NopRetryer{} }
-
 // unsigned leaves a body's bytes out of the signature where TLS protects them: their SHA-256 costs more than sending them.
 func (c *client) unsigned(o *s3.Options) {
 	if c.tls {
 		o.APIOptions = append(o.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
 	}
-}
-
-// refreshing asks for new credentials when the store says that those it was shown have expired, and tries again.
-type refreshing struct {
-	aws.Retryer
-	creds aws.CredentialsProvider
-}
-
-func (r *refreshing) IsErrorRetryable(err error) bool {
-	if isCode(err, "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired") {
-		if cache, ok := r.creds.(interface{ Invalidate() }); ok {
-			cache.Invalidate()
-			return true
-		}
-	}
-	return r.Retryer.IsErrorRetryable(err)
 }
 
 // transport is how requests travel: TLS is verified, always, by the system's authorities and those of the option ca.
@@ -148,10 +135,20 @@ func (s settings) transport() (http.RoundTripper, error) {
 		t.MaxIdleConns = 2 * t.MaxIdleConnsPerHost
 		t.ResponseHeaderTimeout = s.timeout
 		t.ForceAttemptHTTP2 = false
+		t.Proxy = fromEnvironment
 		if proxy != nil {
 			t.Proxy = http.ProxyURL(proxy)
 		}
 	}).GetTransport(), nil
+}
+
+// fromEnvironment finds the proxy that the environment names. Its address may have a password, and is not told.
+func fromEnvironment(r *http.Request) (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(r)
+	if err != nil {
+		return nil, errors.New("HTTPS_PROXY or HTTP_PROXY is no address of a proxy: write http://host:port, or http://user:password@host:port with %XX for what is special")
+	}
+	return proxy, nil
 }
 
 // roots are the authorities that are trusted; nil are the system's.
@@ -175,26 +172,4 @@ func (s settings) roots() (*x509.CertPool, error) {
 		return nil, fmt.Errorf("%s: %s holds no certificate in PEM", what, file)
 	}
 	return roots, nil
-}
-
-// resolveSecret reads a secret from where a reference says that it is.
-func resolveSecret(reference string) (string, error) {
-	if reference == "" {
-		return "", nil
-	}
-	if name, ok := strings.CutPrefix(reference, "env:"); ok {
-		if v := os.Getenv(name); v != "" {
-			return v, nil
-		}
-		return "", fmt.Errorf("the variable %s is not set", name)
-	}
-	data, err := os.ReadFile(strings.TrimPrefix(reference, "file:"))
-	if err != nil {
-		return "", err
-	}
-	v := strings.TrimSpace(string(data))
-	if v == "" {
-		return "", errors.New("the file is empty")
-	}
-	return v, nil
 }

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 	"github.com/aws/smithy-go"
 )
 
@@ -50,8 +52,14 @@ func isUnconditional(err error) bool {
 	return isCode(err, "NotImplemented", "InvalidArgument", "UnsupportedHeader") || status(err) == http.StatusNotImplemented
 }
 
+// isUntrusted tells whether a server has not proved who it is.
+func isUntrusted(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
+}
+
 // wrap says what was attempted, and what to do about answers that people meet. The SDK's errors hold no secret: they are
-// the store's answer and its request's id.
+// the store's answer, made discreet, and its request's id.
 func wrap(err error, text string, args ...any) error {
 	if err == nil {
 		return nil
@@ -59,14 +67,18 @@ func wrap(err error, text string, args ...any) error {
 	what := fmt.Sprintf(text, args...)
 	var signing *v4.SigningError
 	switch {
+	case isUntrusted(err):
+		return fmt.Errorf("%s: the store's certificate cannot be verified; where it is of an authority of your own, give that in the option ca: %w", what, short(err))
 	case errors.As(err, &signing) || strings.Contains(err.Error(), "get credentials"):
 		return fmt.Errorf("%s: there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE or the option profile, or run where a role is given: %w", what, short(err))
 	case isCode(err, "NoSuchBucket"):
 		return fmt.Errorf("%s: %w: %w", what, errNoBucket, short(err))
 	case isCode(err, "AccessDenied", "Forbidden"):
 		return fmt.Errorf("%s: access is denied; needed are s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload, s3:ListMultipartUploadParts and s3:ListBucketMultipartUploads: %w", what, short(err))
-	case isCode(err, "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"):
+	case isCode(err, expired...):
 		return fmt.Errorf("%s: the credentials have expired: %w", what, short(err))
+	case isUnexplained(err):
+		return fmt.Errorf("%s: the store does not say why, as is its way where the credentials have expired: %w", what, short(err))
 	case isCode(err, "RequestTimeTooSkewed"):
 		return fmt.Errorf("%s: the clocks of this machine and the store differ: %w", what, short(err))
 	case isCode(err, "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"):
@@ -86,6 +98,9 @@ func (e *shortError) Unwrap() error { return e.err }
 
 // short leaves out of an SDK's error what it says of itself.
 func short(err error) error {
+	if p, ok := errors.AsType[*processcreds.ProviderError](err); ok && strings.Contains(p.Error(), "process output:") {
+		return &shortError{"what the credential process has printed is not the JSON that it should be", err} // it may hold the secret
+	}
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
 		return err

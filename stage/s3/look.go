@@ -2,8 +2,6 @@ package s3
 
 import (
 	"context"
-	"crypto/md5" // SSE-C asks for it, of a key and not as a proof
-	"encoding/base64"
 	"fmt"
 	"time"
 
@@ -187,19 +185,6 @@ func (c *client) listParts(bucket, key, upload string) *s3.ListPartsInput {
 		RequestPayer: c.payer(), ExpectedBucketOwner: optional(c.owner)}
 	in.SSECustomerAlgorithm, in.SSECustomerKey, in.SSECustomerKeyMD5 = c.customer()
 	return in
-}
-
-// customer is the encryption key of the user's own, as requests have it.
-func (c *client) customer() (algorithm, key, sum *string) {
-	if c.customerKey == "" {
-		return nil, nil, nil
-	}
-	raw, err := base64.StdEncoding.DecodeString(c.customerKey)
-	if err != nil || len(raw) != 32 {
-		raw = []byte(c.customerKey)
-	}
-	digest := md5.Sum(raw)
-	return aws.String("AES256"), aws.String(base64.StdEncoding.EncodeToString(raw)), aws.String(base64.StdEncoding.EncodeToString(digest[:]))
 }
 
 func (c *client) payer() types.RequestPayer {

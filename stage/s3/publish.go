@@ -79,7 +79,7 @@ func (s *sink) complete(ctx context.Context, p promise, conditional bool) error 
 		in.MultipartUpload.Parts = append(in.MultipartUpload.Parts, done)
 	}
 	p.Checksum.onComplete(in, p.Sum)
-	_, err := c.CompleteMultipartUpload(ctx, in, once)
+	_, err := c.CompleteMultipartUpload(ctx, in, c.once)
 	return err
 }
 

@@ -18,12 +18,7 @@ import (
 func crashWorld(t *testing.T) *s3World {
 	w := newS3World(t)
 	w.twoParts()
-	w.around = func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
-			r.Close = true
-			return next.RoundTrip(r)
-		})
-	}
+	w.around = closing
 	return w
 }
 

@@ -96,3 +96,21 @@ func TestProxyOfEnvironment(t *testing.T) {
 		t.Error("nothing went through the proxy")
 	}
 }
+
+// A proxy whose address cannot be read is not gone past, and its password is not told.
+func TestProxyThatCannotBeRead(t *testing.T) {
+	for _, address := range []string{"http://user:p@ss:w/ord!&#% $x@proxy:3128", "http://user:hush%zz@proxy:3128", "http://user:hush@", "ftp://user:hush@proxy", "user:hush%zz@proxy:3128"} {
+		for _, name := range []string{"HTTPS_PROXY", "http_proxy"} {
+			w := newS3World(t)
+			t.Setenv(name, address)
+			e := w.run().exits(1, "").says("the variable " + name)
+			if contains(e.err, "hush") || contains(e.err, "ord!") {
+				t.Errorf("the password is told: %s", e.err)
+			}
+			t.Setenv(name, "")
+			if n := len(w.store.Requests()); n != 0 {
+				t.Errorf("%d requests went past the proxy", n)
+			}
+		}
+	}
+}

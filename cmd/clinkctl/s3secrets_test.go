@@ -120,7 +120,7 @@ func TestB98SecretsAreNotTold(t *testing.T) {
 		{"echo of a document", 1, echo(http.StatusForbidden, true)},
 		{"echo of text", 1, echo(http.StatusBadGateway, false)},
 		{"not trusted", 1, func(w *s3World) { delete(w.options, "ca") }},
-		{"proxy refuses", 1, func(w *s3World) { w.t.Setenv("HTTPS_PROXY", os.Getenv("HTTPS_PROXY")+"/%zz"+proxyPassword) }},
+		{"proxy refuses", 1, func(*s3World) {}}, // below
 		{"proxy is not there", 1, func(w *s3World) {
 			w.t.Setenv("HTTPS_PROXY", "http://user:"+url.QueryEscape(proxyPassword)+"@127.0.0.1:1")
 		}},

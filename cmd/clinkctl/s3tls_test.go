@@ -30,7 +30,13 @@ func TestTLSIsVerified(t *testing.T) {
 	w := newS3World(t)
 	ca := w.overTLS()
 	w.options["retries"] = "5" // it is not asked again: trust does not come by waiting
+	var tries atomic.Int64
+	w.around = seeing(func(*http.Request) { tries.Add(1) })
 	w.run().exits(1, "").says("certificate cannot be verified", "the option ca")
+	if n := tries.Load(); n != 1 {
+		t.Errorf("%d tries", n)
+	}
+	w.around = nil
 	if n := len(w.store.Requests()); n != 0 {
 		t.Fatalf("%d requests were answered", n)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +129,8 @@ func (s settings) transport() (http.RoundTripper, error) {
 		if proxy, err = url.Parse(s.proxy); err != nil {
 			return nil, fmt.Errorf("s3 option proxy: %w", err)
 		}
+	} else if err := checkProxies(); err != nil {
+		return nil, err
 	}
 	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
@@ -135,20 +138,26 @@ func (s settings) transport() (http.RoundTripper, error) {
 		t.MaxIdleConns = 2 * t.MaxIdleConnsPerHost
 		t.ResponseHeaderTimeout = s.timeout
 		t.ForceAttemptHTTP2 = false
-		t.Proxy = fromEnvironment
 		if proxy != nil {
 			t.Proxy = http.ProxyURL(proxy)
 		}
 	}).GetTransport(), nil
 }
 
-// fromEnvironment finds the proxy that the environment names. Its address may have a password, and is not told.
-func fromEnvironment(r *http.Request) (*url.URL, error) {
-	proxy, err := http.ProxyFromEnvironment(r)
-	if err != nil {
-		return nil, errors.New("HTTPS_PROXY or HTTP_PROXY is no address of a proxy: write http://host:port, or http://user:password@host:port with %XX for what is special")
+// checkProxies refuses addresses of proxies in the environment that cannot be read: requests would go past the proxy without
+// a word. What is there is not told, since it may have a password.
+func checkProxies() error {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		v := os.Getenv(name)
+		if v != "" && !strings.Contains(v, "://") {
+			v = "http://" + v
+		}
+		u, err := url.Parse(v)
+		if v != "" && (err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)) {
+			return fmt.Errorf("the variable %s is no address of a proxy: write http://host:port, or http://user:password@host:port with %%XX for what is special in them", name)
+		}
 	}
-	return proxy, nil
+	return nil
 }
 
 // roots are the authorities that are trusted; nil are the system's.

@@ -191,3 +191,45 @@ func TestProbeLeavesNothing(t *testing.T) {
 		w.shows(0, 0)
 	}
 }
+
+// A run with a key makes its mark at the store: it is its own, whatever becomes of the reply.
+func TestLostConnectionWithKey(t *testing.T) {
+	small := func(t *testing.T) *s3World {
+		w := newS3World(t)
+		w.around = closing
+		return w
+	}
+	clean := small(t)
+	n := clean.requestsOf(func() { clean.run("--key", "k").exits(0, "") })
+	for _, sw := range losses {
+		for i := 1; i <= n; i += every() {
+			t.Run(fmt.Sprint(sw, i), func(t *testing.T) {
+				w := small(t)
+				w.set(sw, s3test.On{From: i, Times: 1})
+				if e := w.run("--key", "k"); e.code != 0 && e.code != 1 && e.code != 3 {
+					t.Fatalf("exit %d: %s", e.code, e.err)
+				}
+				w.store.Unset()
+				w.run("--key", "k").exits(0, "")
+				w.once()
+			})
+		}
+	}
+}
+
+// Where a call is repeated after its reply was lost, what it meets is its own doing, and the run ends well.
+func TestLostReplyAndRepeated(t *testing.T) {
+	for _, verb := range []s3test.Verb{s3test.PutObject, s3test.CreateMultipartUpload, s3test.UploadPart, s3test.AbortMultipartUpload,
+		s3test.CompleteMultipartUpload, s3test.HeadObject, s3test.ListParts} {
+		for _, key := range []string{"/.clinkctl/", "/sub0-", "_manifest"} {
+			t.Run(fmt.Sprint(verb, key), func(t *testing.T) {
+				w := newS3World(t)
+				w.around = closing
+				w.options["retries"] = "3"
+				w.set(s3test.DropReplyAfter, s3test.On{Verb: verb, Key: key, Times: 1})
+				w.run("--key", "k").exits(0, "")
+				w.exactlyOnce()
+			})
+		}
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/stage"
@@ -80,8 +80,9 @@ func (s *sink) probeUpload(ctx context.Context, run runstate.Token) (err error) 
 		return err
 	}
 	defer func() {
-		if err != nil {
-			s.clearProbe(context.WithoutCancel(ctx), w.key)
+		if err != nil { // what cannot be given up either is no run's, and invisible: the probe's own error is told
+			uploads, _ := s.uploads(context.WithoutCancel(ctx), w.key)
+			_ = s.clearProbe(context.WithoutCancel(ctx), w.key, uploads, "")
 		}
 	}()
 	if err := w.create(); err != nil {
@@ -100,20 +101,23 @@ func (s *sink) probeUpload(ctx context.Context, run runstate.Token) (err error) 
 	if len(parts.Parts) != 1 || aws.ToString(parts.Parts[0].ETag) != w.parts[0].ETag {
 		return fmt.Errorf("%w: the store does not list the part that it has taken", stage.ErrRefused)
 	}
-	_, err = c.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: aws.String(s.at.bucket), Prefix: aws.String(w.key),
-		RequestPayer: c.payer(), ExpectedBucketOwner: optional(c.owner)})
-	return wrap(err, "list uploads: what a crash leaves could not be found")
+	uploads, err := s.uploads(ctx, w.key)
+	if err != nil {
+		return fmt.Errorf("what a crash leaves could not be found: %w", err)
+	}
+	return s.clearProbe(ctx, w.key, uploads, w.upload)
 }
 
-// clearProbe gives up whatever a probe that failed has begun under its key, which nobody else uses: a reply that was lost may
-// hide an upload. What it cannot give up is no run's and invisible, and the probe's own error is told.
-func (s *sink) clearProbe(ctx context.Context, key string) {
-	uploads, _ := s.uploads(ctx, key)
+// clearProbe gives up the uploads that a probe has begun under its key, which nobody else uses, but for one: a reply that was
+// lost may hide some, of tries before the one that was answered.
+func (s *sink) clearProbe(ctx context.Context, key string, uploads []types.MultipartUpload, but string) error {
+	var errs []error
 	for _, u := range uploads {
-		if aws.ToString(u.Key) == key {
-			_ = s.abortUpload(ctx, key, aws.ToString(u.UploadId))
+		if aws.ToString(u.Key) == key && aws.ToString(u.UploadId) != but {
+			errs = append(errs, s.abortUpload(ctx, key, aws.ToString(u.UploadId)))
 		}
 	}
+	return errors.Join(errs...)
 }
 
 // refuseChecksum says what to do about a store that refuses an upload with a checksum.

@@ -189,10 +189,10 @@ func (n *newRun) begin(runs []Entry) (*held, error) {
 		return nil, err
 	}
 	if errors.Is(err, runstate.ErrBegun) { // it is there, and may not be durable
-		return nil, failf(Open, n.engine.command("resume %s", n.begun.Run), "begin the run in %s: %w", n.engine.State, err)
+		return nil, failf(Open, n.engine.command("resume %s", n.begun.Run), "begin the run in %s: %w", n.engine.Home, err)
 	}
 	if err != nil {
-		return nil, failf(World, "", "begin the run in %s: %w", n.engine.State, err)
+		return nil, failf(World, "", "begin the run in %s: %w", n.engine.Home, err)
 	}
 	h.sinks, n.taken = n.sinks, true
 	n.engine.Log.Info("run begun", "run", n.begun.Run, "job", n.begun.Job, "key", n.begun.Key, "guarantee", n.begun.Guarantee, "handles", 0)

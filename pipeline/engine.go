@@ -32,6 +32,7 @@ type Catalog interface {
 type Engine struct {
 	FS       vfs.FS
 	State    string // state directory, absolute
+	Home     string // what it is called, for people
 	Catalog  Catalog
 	Patience publish.Patience
 	Random   io.Reader // cryptographic in production: tokens must never repeat

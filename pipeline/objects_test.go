@@ -17,7 +17,7 @@ import (
 // elsewhere is a process on a machine whose state is kept in a store of objects. It beats once.
 func (w *world) elsewhere(store runstate.Objects) *pipeline.Engine {
 	e := w.engine(w.mem.Process())
-	e.State = "/"
+	e.State, e.Home = "/", "mem"
 	e.FS = objects.New(store, objects.Env{Random: w.random, Now: w.clock.Now, Sleep: w.clock.Sleep,
 		Beat: func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return ctx.Err() }})
 	return e

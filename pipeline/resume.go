@@ -68,7 +68,7 @@ func (e *Engine) named(names []string) ([]Entry, error) {
 			}
 		}
 		if n == len(picked) && !slices.Contains(jobs, name) {
-			return nil, failf(Usage, e.command("status"), "there is no job or run %q under %s", name, e.State)
+			return nil, failf(Usage, e.command("status"), "there is no job or run %q under %s", name, e.Home)
 		}
 	}
 	return picked, nil

@@ -176,6 +176,7 @@ func (w *world) engine(fsys vfs.FS) *pipeline.Engine {
 	return &pipeline.Engine{
 		FS:      fsys,
 		State:   state,
+		Home:    state,
 		Catalog: catalog{fsys, w.random, w.wrap},
 		Patience: publish.Patience{First: 100 * time.Millisecond, Most: time.Second, Now: w.clock.Now, Sleep: w.clock.Sleep,
 			Random: random.Float64},

@@ -179,6 +179,8 @@ type Backend struct {
 	Expand func(to string, options map[string]any, checkpoint int64) (Place, error)
 	// Open opens a destination. create makes it if it is absent; otherwise an absent one is fs.ErrNotExist.
 	Open func(ctx context.Context, at Place, create bool) (Sink, error)
+	// State opens a place that a state can be kept in, where the backend has such; nil where it has not.
+	State func(ctx context.Context, at Place) (runstate.Objects, error)
 	// Memory is the most that the sink's buffers take, in bytes, where so many subtasks write; nil where there are none.
 	Memory func(at Place, subtasks int) (int64, error)
 	// Store opens the same kind of place to read from; nil where nothing is read from it. Patterns and paths have the scheme.

@@ -35,7 +35,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // engine makes an engine for reading: one for work needs more.
 func (a *app) engine(home stateHome) *pipeline.Engine {
 	return &pipeline.Engine{
-		FS: a.wiring.FS, State: home.dir, Catalog: a.wiring, Patience: patience(), Random: a.wiring.Random, Log: a.log,
+		FS: home.fsys, State: home.dir, Home: home.name, Catalog: a.wiring, Patience: patience(), Random: a.wiring.Random, Log: a.log,
 		Process:  pipeline.Process{Host: hostname(), PID: os.Getpid(), Versions: versions()},
 		Progress: &pipeline.Progress{}, Flags: home.flags,
 	}

@@ -33,6 +33,10 @@ func mainFaulty() {
 		os.Exit(99)
 	}
 	w := Production()
+	if w.Beat, err = beatOf(os.Getenv("BEAT")); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
 	if dir := os.Getenv("WORLD"); dir != "" {
 		w.Backends = append(w.Backends, stagetest.OpenWorld(dir).Backend())
 	}
@@ -40,6 +44,14 @@ func mainFaulty() {
 		w.Backends[i] = faults.Backend(b)
 	}
 	os.Exit(Main(os.Args[1:], w, Streams{Out: os.Stdout, Err: os.Stderr}))
+}
+
+// beatOf reads the period of the beat of a state in a store of objects.
+func beatOf(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	return time.ParseDuration(text)
 }
 
 // TestScripts runs the command line as users do. Each script begins in an empty folder of its own, with a state directory
@@ -129,7 +141,7 @@ func cmdStart(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{cmd: exec.Command(path, args[2:]...), done: make(chan error, 1)}
 	p.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "CLINKCTL_STATE", "WORLD", "FAULTS", "TMPDIR", "GORACE"} {
+	for _, name := range []string{"PATH", "HOME", "CLINKCTL_STATE", "WORLD", "FAULTS", "BEAT", "TMPDIR", "GORACE"} {
 		p.cmd.Env = append(p.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err

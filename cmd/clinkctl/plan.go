@@ -62,7 +62,7 @@ func (a *app) runPlan(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := runstate.CheckHome(a.wiring.FS, o.work.home.dir); err != nil {
+	if err := runstate.CheckHome(o.work.home.fsys, o.work.home.dir); err != nil {
 		return &pipeline.Failure{Code: pipeline.Usage, Err: err}
 	}
 	p, err := a.plan(o)
@@ -82,7 +82,7 @@ func (a *app) runPlan(cmd *cobra.Command, args []string) error {
 
 func (a *app) plan(o order) (planned, error) {
 	plan := o.job.Plan
-	p := planned{Job: plan, State: o.work.home.dir, Grace: o.job.Grace.String(), Guarantee: pipeline.LabelUnkeyed, Key: o.key, Again: o.again}
+	p := planned{Job: plan, State: o.work.home.name, Grace: o.job.Grace.String(), Guarantee: pipeline.LabelUnkeyed, Key: o.key, Again: o.again}
 	var err error
 	if p.PlanDigest, err = plan.Digest(); err != nil {
 		return p, err
@@ -148,7 +148,7 @@ func (a *app) planWarnings(o order, found pipeline.Fingerprint) []string {
 	if found.Bytes == 0 {
 		warnings = append(warnings, fmt.Sprintf("the source is empty; on_empty is %s", o.job.Plan.OnEmpty))
 	}
-	kind, err := a.wiring.FS.Kind(o.work.home.dir)
+	kind, err := o.work.home.fsys.Kind(o.work.home.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		warnings = append(warnings, fmt.Sprintf("the file system of the state directory cannot be told: %v", err))
 	}

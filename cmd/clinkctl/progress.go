@@ -93,10 +93,11 @@ type watcher struct {
 	stop   chan struct{}
 	ended  chan struct{}
 
-	mu    sync.Mutex
-	dir   string            // of the run at hand
-	base  pipeline.Snapshot // when it was begun or taken
-	lines time.Time         // when the last line was logged
+	mu     sync.Mutex
+	dir    string            // of the run at hand
+	base   pipeline.Snapshot // when it was begun or taken
+	lines  time.Time         // when the last line was logged
+	stored time.Time         // when progress was written to a store of objects
 }
 
 // Periods of what is shown.
@@ -159,8 +160,13 @@ func (w *watcher) show(last bool) {
 	if err != nil {
 		return // it is only shown
 	}
-	writeProgress(w.dir, text)
 	now := w.engine.Patience.Now()
+	if store, ok := w.engine.FS.(replacer); !ok {
+		writeProgress(w.dir, text)
+	} else if last || now.Sub(w.stored) >= linePeriod {
+		w.stored = now
+		_ = store.Replace(path.Join(w.dir, progressName), append(text, '\n')) // nothing depends on it
+	}
 	switch {
 	case w.kind == progressJSON:
 		_, _ = w.err.Write(append(text, '\n')) // it is only shown
@@ -170,6 +176,11 @@ func (w *watcher) show(last bool) {
 		w.lines = now
 		w.log.Info("progress", "run", path.Base(w.dir), "bytes", p.Bytes, "of", p.Total, "rows", p.Rows, "units", p.Units, "published", p.Published)
 	}
+}
+
+// replacer is a state in a store of objects.
+type replacer interface {
+	Replace(name string, data []byte) error
 }
 
 // since gives what has come since another moment.

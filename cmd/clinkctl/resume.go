@@ -123,12 +123,12 @@ func (a *app) groups(cmd *cobra.Command, args []string, options []option) ([]gro
 		if isJobFile(arg) {
 			name, at, err = a.jobOf(cmd, arg, w)
 		} else {
-			at.home, err = a.stateDir(s.viper.GetString("state"), s.repeatState())
+			at.home, err = a.stateDir(s.viper.GetString("state"), s.repeatState(), nil)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.work.home.dir == at.home.dir })
+		i := slices.IndexFunc(groups, func(g group) bool { return g.work.home.name == at.home.name })
 		if i < 0 {
 			groups = append(groups, group{work: at, optional: map[string]bool{}})
 			i = len(groups) - 1
@@ -137,7 +137,7 @@ func (a *app) groups(cmd *cobra.Command, args []string, options []option) ([]gro
 		groups[i].optional[name] = isJobFile(arg)
 	}
 	if len(args) == 0 {
-		w.home, err = a.stateDir(s.viper.GetString("state"), s.repeatState())
+		w.home, err = a.stateDir(s.viper.GetString("state"), s.repeatState(), nil)
 		groups = []group{{work: w}}
 	}
 	return groups, s, err
@@ -154,6 +154,6 @@ func (a *app) jobOf(cmd *cobra.Command, file string, w work) (string, work, erro
 		return "", w, err
 	}
 	w.grace = j.Grace
-	w.home, err = a.stateDir(j.State, s.repeatState())
+	w.home, err = a.stateDir(j.State, s.repeatState(), j.Plan.Sinks)
 	return j.Plan.Name, w, err
 }

@@ -88,7 +88,7 @@ func (a *app) order(cmd *cobra.Command, args []string) (o order, err error) {
 		return o, err
 	}
 	o.work.grace = o.job.Grace
-	o.work.home, err = a.stateDir(o.job.State, s.repeatState())
+	o.work.home, err = a.stateDir(o.job.State, s.repeatState(), o.job.Plan.Sinks)
 	return o, err
 }
 

@@ -1,22 +1,37 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/clinkctl/clinkctl/pipeline"
+	"github.com/clinkctl/clinkctl/runstate/objects"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
+	"github.com/clinkctl/clinkctl/stage"
 )
 
-// stateHome is the state directory, and what a command that is told to the user must repeat to find it again.
+// stateHome is where the runs are kept, and what a command that is told to the user must repeat to find it again.
 type stateHome struct {
-	dir   string // absolute, without symbolic links
+	name  string // for people: the directory, or the address
+	dir   string // in the file system; absolute, without symbolic links
+	fsys  vfs.FS
 	flags string
 }
 
-// stateDir finds the state directory: given is what flag, environment or file say.
-func (a *app) stateDir(given string, repeat bool) (stateHome, error) {
+// atSink is the state of a job beside what it exports.
+const atSink = "sink"
+
+// stateDir finds the state: given is what flag, environment or file say, sinks are the job's, where a job is known.
+func (a *app) stateDir(given string, repeat bool, sinks []pipeline.SinkPlan) (stateHome, error) {
+	if given == atSink || strings.Contains(given, "://") {
+		return a.stateStore(given, sinks)
+	}
 	dir := given
 	if dir == "" {
 		repeat = false
@@ -25,9 +40,6 @@ func (a *app) stateDir(given string, repeat bool) (stateHome, error) {
 	if dir == "" {
 		return stateHome{}, usage("there is no place for the state directory: give --state, CLINKCTL_STATE, `state:` in the job's file, " +
 			"STATE_DIRECTORY (systemd), XDG_STATE_HOME or HOME")
-	}
-	if strings.Contains(dir, "://") {
-		return stateHome{}, usage("state: %s is an address, and must be a local directory", dir)
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -40,11 +52,66 @@ func (a *app) stateDir(given string, repeat bool) (stateHome, error) {
 	if info, err := a.wiring.FS.Stat(real); err == nil && !info.Dir {
 		return stateHome{}, &pipeline.Failure{Code: pipeline.Usage, Err: usage("state: %s is a file, and must be a directory", real)}
 	}
-	h := stateHome{dir: real}
+	h := stateHome{name: real, dir: real, fsys: a.wiring.FS}
 	if repeat {
 		h.flags = " --state " + quote(real)
 	}
 	return h, nil
+}
+
+// stateStore opens a state that is kept in a store of objects, and tries whether it keeps processes apart.
+func (a *app) stateStore(given string, sinks []pipeline.SinkPlan) (stateHome, error) {
+	at, err := a.statePlace(given, sinks)
+	if err != nil {
+		return stateHome{}, err
+	}
+	backend, err := a.wiring.Backend(at.To)
+	if err != nil || backend.State == nil {
+		return stateHome{}, usage("state: no state can be kept at %s; there are a local directory%s", at.To, a.wiring.stateSchemes())
+	}
+	store, err := backend.State(context.Background(), at)
+	if err != nil {
+		return stateHome{}, fmt.Errorf("open the state at %s: %w", at.To, err)
+	}
+	fsys := objects.New(store, objects.Env{Random: a.wiring.Random, Period: a.wiring.Beat, Now: time.Now, Sleep: sleep, Watch: func(run string, most time.Duration) {
+		a.log.Info("another process had this run: its beat is watched", "run", run, "at most", most)
+	}})
+	if err := fsys.Probe(".probe"); errors.Is(err, objects.ErrRefused) {
+		return stateHome{}, &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("state %s: %w", at.To, err)}
+	} else if err != nil {
+		return stateHome{}, fmt.Errorf("state %s: %w", at.To, err)
+	}
+	return stateHome{name: at.To, dir: "/", fsys: fsys, flags: " --state " + quote(at.To)}, nil
+}
+
+// statePlace gives the address of a state and the options that it is reached with: those of the job's first sink that is of
+// the same kind.
+func (a *app) statePlace(given string, sinks []pipeline.SinkPlan) (stage.Place, error) {
+	if given == atSink {
+		if len(sinks) == 0 {
+			return stage.Place{}, usage("state: sink is a job's: name its file, or the state's address (s3://...)")
+		}
+		return stage.Place{To: sinks[0].To + "/" + stage.Hidden + "/state", Reach: sinks[0].Reach}, nil
+	}
+	backend, err := a.wiring.Backend(given)
+	if err != nil || backend.State == nil {
+		return stage.Place{}, usage("state: no state can be kept at %s; there are a local directory%s", given, a.wiring.stateSchemes())
+	}
+	var reach map[string]any
+	for _, s := range sinks {
+		if strings.HasPrefix(s.To, backend.Scheme+"://") {
+			reach = s.Reach
+			break
+		}
+	}
+	if backend.Expand == nil {
+		return stage.Place{To: given, Reach: reach}, nil
+	}
+	at, err := backend.Expand(given, reach, 0)
+	if err != nil {
+		return at, usage("state: %w", err)
+	}
+	return at, nil
 }
 
 // defaultState is the state directory where nobody has named one, "" if there is none. Only absolute paths count, as the

@@ -143,7 +143,7 @@ func (a *app) statuses(groups []group, all bool) ([]runStatus, error) {
 		}
 		for _, name := range g.names {
 			if !found[name] && !g.optional[name] {
-				return nil, usage("there is no job or run %q under %s", name, g.work.home.dir)
+				return nil, usage("there is no job or run %q under %s", name, g.work.home.name)
 			}
 		}
 	}

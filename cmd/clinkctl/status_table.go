@@ -11,13 +11,13 @@ func (a *app) showStatusJSON(home stateHome, runs []runStatus) error {
 	return a.printJSON(struct {
 		State string      `json:"state"`
 		Runs  []runStatus `json:"runs"`
-	}{home.dir, runs})
+	}{home.name, runs})
 }
 
 // showStatus prints runs as a table.
 func (a *app) showStatus(home stateHome, runs []runStatus) error {
 	if len(runs) == 0 {
-		_, err := fmt.Fprintf(a.streams.Out, "no runs under %s\n", home.dir)
+		_, err := fmt.Fprintf(a.streams.Out, "no runs under %s\n", home.name)
 		return err
 	}
 	var text lastError

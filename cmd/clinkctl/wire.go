@@ -27,6 +27,7 @@ type Wiring struct {
 	FS       vfs.FS    // of the state directory
 	Random   io.Reader // cryptographic
 	Backends []stage.Backend
+	Beat     time.Duration // of a state in a store of objects; 0 is its own
 	Formats  []format.Kind
 }
 
@@ -57,6 +58,17 @@ func (w Wiring) Backend(to string) (stage.Backend, error) {
 		return stage.Backend{}, fmt.Errorf("there is no backend for %s", to)
 	}
 	return w.Backends[i], nil
+}
+
+// stateSchemes names, for people, the addresses that a state can be kept at.
+func (w Wiring) stateSchemes() string {
+	text := ""
+	for _, b := range w.Backends {
+		if b.State != nil {
+			text += ", " + b.Scheme + "://..."
+		}
+	}
+	return text
 }
 
 // Format makes the format of a name.

@@ -90,7 +90,7 @@ func (d *decoding) job(top *section) *Job {
 	p.MaxDowntime = pipeline.Duration(top.duration("max_downtime", pipeline.DefaultMaxDowntime))
 	job.Grace = top.duration("grace", defaultGrace)
 	if state := top.text("state", ""); state != "" {
-		job.State = d.localFolder("state", state)
+		job.State = d.state(state)
 	}
 	checkpoint := top.section("checkpoint")
 	p.Checkpoint.Bytes = checkpoint.size("bytes", defaultCheckpoint, 1)

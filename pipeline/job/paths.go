@@ -101,6 +101,22 @@ func (d *decoding) localFolder(at, name string) string {
 	return real
 }
 
+// state gives the place of the state: a local folder, an address, or "sink", which is beside what is exported.
+func (d *decoding) state(at string) string {
+	m := scheme.FindStringSubmatch(at)
+	if at == atSink || m != nil && slices.ContainsFunc(d.env.Backends, func(b stage.Backend) bool { return b.Scheme == m[1] && b.State != nil }) {
+		return at
+	}
+	if m != nil {
+		d.problem("state", "no state can be kept at %s://; there are a local directory, sink, and the addresses of destinations that can", m[1])
+		return ""
+	}
+	return d.localFolder("state", at)
+}
+
+// atSink is the word for a state that is kept at the first sink.
+const atSink = "sink"
+
 // destination gives the place that a sink's `to` names, with the options that a section has under the backend's name. largest
 // is the bytes of source in an artifact.
 func (d *decoding) destination(s *section, name, at string, made format.Format, largest int64) stage.Place {

@@ -71,7 +71,7 @@ func TestProblems(t *testing.T) {
 		{"grace", 8, "is 8, and must be a duration: write it with its unit: 500ms, 30s, 5m, 1h30m"},
 		{"grace", "8", `is "8", which is no duration: write it with its unit: 500ms, 30s, 5m, 1h30m`},
 		{"commit_wait", "-1s", "is -1s, and cannot be negative"},
-		{"state", "s3://x", "is a s3:// address, and must be a local directory"},
+		{"state", "s3://x", "no state can be kept at s3://; there are a local directory, sink, and the addresses of destinations that can"},
 		{"state", "~/x", `is "~/x": ~ is not expanded here; write the home directory out`},
 		{"checkpoint", 5, "is 5, and must be a mapping (key: value)"},
 		{"checkpoint.bytes", "512MB", `is "512MB": MB can mean a power of 1000 or of 1024; write MiB, which is 1048576 bytes`},

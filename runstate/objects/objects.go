@@ -180,18 +180,21 @@ func (f *FS) Replace(name string, data []byte) error {
 	return f.store.Replace(background(), object(name), data)
 }
 
-// Probe fails where the store does not keep two from creating one object.
+// ErrRefused says that a store cannot keep a state.
+var ErrRefused = errors.New("the store does not refuse to create an object that is there: runs could not be kept apart in it")
+
+// Probe fails where the store does not keep two from creating one object, with ErrRefused.
 func (f *FS) Probe(name string) error {
 	err := f.store.Create(background(), name, []byte("probe 1\n"))
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if err := f.store.Create(background(), name, []byte("probe 2\n")); !errors.Is(err, fs.ErrExist) {
-		return errors.Join(errors.New("the store does not refuse to create an object that is there: runs could not be kept apart in it"), err)
+		return errors.Join(ErrRefused, err)
 	}
 	data, err := f.store.Get(background(), name)
 	if err == nil && string(data) != "probe 1\n" {
-		err = errors.New("the store has replaced an object that was to be created")
+		err = ErrRefused
 	}
 	return err
 }

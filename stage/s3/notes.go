@@ -67,7 +67,7 @@ func (s *sink) put(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	key := s.at.key(name)
-	err = s.putObject(ctx, key, token, data)
+	err = s.putObject(ctx, key, token, data, true)
 	if err == nil {
 		return nil
 	}
@@ -88,13 +88,17 @@ func (s *sink) put(ctx context.Context, name string, data []byte) error {
 	return errors.Join(wrap(err, "put %s", key), wrap(lookErr, "look at %s", key))
 }
 
-func (s *sink) putObject(ctx context.Context, key, token string, data []byte) error {
+// putObject puts an object, if its key is free where that is asked for.
+func (s *sink) putObject(ctx context.Context, key, token string, data []byte, absent bool) error {
 	c := s.client
 	in := &s3.PutObjectInput{Bucket: aws.String(s.at.bucket), Key: aws.String(key), Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))),
-		IfNoneMatch: aws.String("*"), Metadata: map[string]string{metaToken: token}, ContentType: aws.String(contentType("", strings.TrimPrefix(path.Ext(key), "."))),
+		Metadata: map[string]string{metaToken: token}, ContentType: aws.String(contentType("", strings.TrimPrefix(path.Ext(key), "."))),
 		ServerSideEncryption: types.ServerSideEncryption(c.sse), SSEKMSKeyId: optional(c.kmsKey), ACL: types.ObjectCannedACL(c.acl),
 		RequestPayer: c.payer(), ExpectedBucketOwner: optional(c.owner)}
 	in.SSECustomerAlgorithm, in.SSECustomerKey, in.SSECustomerKeyMD5 = c.customer()
+	if absent {
+		in.IfNoneMatch = aws.String("*")
+	}
 	if h := s.checksum.new(); h != nil {
 		_, _ = h.Write(data) // cannot fail
 		s.checksum.onPut(in, encode(h))

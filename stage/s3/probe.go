@@ -60,7 +60,7 @@ func (s *sink) probeCondition(ctx context.Context, _ runstate.Token) error {
 	if err != nil {
 		return err
 	}
-	err = s.putObject(ctx, s.at.key(idNote), token, []byte(s.id+"\n"))
+	err = s.putObject(ctx, s.at.key(idNote), token, []byte(s.id+"\n"), true)
 	switch {
 	case err == nil:
 		return fmt.Errorf("%w: the store replaces an object though it is asked not to (If-None-Match): two processes could not be kept apart there", stage.ErrRefused)

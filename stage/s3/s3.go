@@ -48,6 +48,7 @@ func Backend(env Env) stage.Backend {
 			}
 			return s, nil
 		},
+		State: func(ctx context.Context, at stage.Place) (runstate.Objects, error) { return openState(ctx, env, at) },
 		Store: func(ctx context.Context, at stage.Place) (stage.Store, error) { return openStore(ctx, env, at) },
 	}
 }
@@ -92,6 +93,20 @@ var (
 )
 
 func open(ctx context.Context, env Env, at stage.Place, create bool) (*sink, error) {
+	s, err := connect(ctx, env, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openID(ctx, create); errors.Is(err, errNoBucket) && !create {
+		return nil, errors.Join(fs.ErrNotExist, err)
+	} else if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// connect makes a sink that knows of no destination yet. Nothing is sent.
+func connect(ctx context.Context, env Env, at stage.Place) (*sink, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -107,13 +122,7 @@ func open(ctx context.Context, env Env, at stage.Place, create bool) (*sink, err
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{env: env, client: c, at: address, checksum: c.chosen(), sending: make(chan struct{}, set.parallel), touched: map[string]bool{}, versions: map[string]string{}}
-	if err := s.openID(ctx, create); errors.Is(err, errNoBucket) && !create {
-		return nil, errors.Join(fs.ErrNotExist, err)
-	} else if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return &sink{env: env, client: c, at: address, checksum: c.chosen(), sending: make(chan struct{}, set.parallel), touched: map[string]bool{}, versions: map[string]string{}}, nil
 }
 
 // chosen is the checksum that artifacts get: unless it is said, the one that AWS has by itself, and none elsewhere.

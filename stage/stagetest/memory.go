@@ -168,7 +168,7 @@ func (w *World) save(places map[string]*place) error {
 
 // Backend gives the world's destinations as a backend named "mem".
 func (w *World) Backend() stage.Backend {
-	return stage.Backend{Name: memoryName, Scheme: memoryName, Open: w.open}
+	return stage.Backend{Name: memoryName, Scheme: memoryName, Open: w.open, State: w.state}
 }
 
 func (w *World) open(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {

@@ -127,7 +127,7 @@ func TestRequesterPays(t *testing.T) {
 // A network so slow that a part does not get through in time: nothing is published, and the next attempt carries on.
 func TestSlowNetwork(t *testing.T) {
 	w := newS3World(t)
-	w.options["timeout"] = "250ms"
+	w.options["timeout"] = "1s"
 	w.set(s3test.Throttle, s3test.On{N: 10, Key: "-000002."})
 	w.run().exits(3, w.resumes())
 	w.unset()

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,6 +59,12 @@ func isUntrusted(err error) bool {
 	return ok
 }
 
+// isLate tells whether there was no answer within a time limit.
+func isLate(err error) bool {
+	late, ok := errors.AsType[net.Error](err)
+	return ok && late.Timeout()
+}
+
 // wrap says what was attempted, and what to do about answers that people meet. The SDK's errors hold no secret: they are
 // the store's answer, made discreet, and its request's id.
 func wrap(err error, text string, args ...any) error {
@@ -77,6 +84,8 @@ func wrap(err error, text string, args ...any) error {
 		return fmt.Errorf("%s: access is denied; needed are s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload, s3:ListMultipartUploadParts and s3:ListBucketMultipartUploads: %w", what, short(err))
 	case isCode(err, expired...):
 		return fmt.Errorf("%s: the credentials have expired: %w", what, short(err))
+	case isLate(err):
+		return fmt.Errorf("%s: there was no answer in time (option timeout): %w", what, short(err))
 	case isUnexplained(err):
 		return fmt.Errorf("%s: the store does not say why, as is its way where the credentials have expired: %w", what, short(err))
 	case isCode(err, "RequestTimeTooSkewed"):

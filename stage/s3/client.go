@@ -106,13 +106,9 @@ func (c *client) limited(ctx context.Context, in middleware.InitializeInput, nex
 	if _, body := in.Parameters.(*s3.GetObjectInput); body { // it is read after the call has ended
 		return next.HandleInitialize(ctx, in)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s (option timeout)", c.timeout))
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	out, meta, err := next.HandleInitialize(ctx, in)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = fmt.Errorf("%w: %w", cause, err)
-	}
-	return out, meta, err
+	return next.HandleInitialize(ctx, in)
 }
 
 // unsigned leaves a body's bytes out of the signature where TLS protects them: their SHA-256 costs more than sending them.

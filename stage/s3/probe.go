@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -101,11 +102,47 @@ func (s *sink) probeUpload(ctx context.Context, run runstate.Token) (err error) 
 	if len(parts.Parts) != 1 || aws.ToString(parts.Parts[0].ETag) != w.parts[0].ETag {
 		return fmt.Errorf("%w: the store does not list the part that it has taken", stage.ErrRefused)
 	}
-	uploads, err := s.uploads(ctx, w.key)
+	uploads, err := s.listed(ctx, w.key, w.upload)
 	if err != nil {
 		return fmt.Errorf("what a crash leaves could not be found: %w", err)
 	}
 	return s.clearProbe(ctx, w.key, uploads, w.upload)
+}
+
+// listed lists the uploads of a probe's key, of which there is one, and learns from it whether the store lists uploads by prefix.
+func (s *sink) listed(ctx context.Context, key, upload string) ([]types.MultipartUpload, error) {
+	uploads, err := s.uploads(ctx, key[:len(key)-1])
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(uploads, func(u types.MultipartUpload) bool { return aws.ToString(u.UploadId) == upload }) {
+		s.lists.Store(listsByPrefix)
+		return uploads, nil
+	}
+	s.lists.Store(listsByKey)
+	return s.uploads(ctx, key)
+}
+
+// learnLists begins an upload to learn how the store lists them, where no probe has.
+func (s *sink) learnLists(ctx context.Context, run runstate.Token) (err error) {
+	if s.lists.Load() != listsUnknown {
+		return nil
+	}
+	w := &writer{sink: s, artifact: runstate.Artifact{Run: run}, key: s.at.key(stage.Hidden + "/" + probePrefix + string(run)), ctx: ctx}
+	if w.token, err = s.token(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil { // what the sweep is told is its own error
+			uploads, _ := s.uploads(context.WithoutCancel(ctx), w.key)
+			_ = s.clearProbe(context.WithoutCancel(ctx), w.key, uploads, "")
+		}
+	}()
+	if err := w.create(); err != nil {
+		return err
+	}
+	uploads, err := s.listed(ctx, w.key, w.upload)
+	return errors.Join(err, s.clearProbe(context.WithoutCancel(ctx), w.key, uploads, ""), s.abortUpload(context.WithoutCancel(ctx), w.key, w.upload))
 }
 
 // clearProbe gives up the uploads that a probe has begun under its key, which nobody else uses, but for one: a reply that was

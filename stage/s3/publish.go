@@ -71,7 +71,7 @@ func (s *sink) complete(ctx context.Context, p promise, conditional bool) error 
 		MultipartUpload: &types.CompletedMultipartUpload{}, RequestPayer: c.payer(), ExpectedBucketOwner: optional(c.owner)}
 	in.SSECustomerAlgorithm, in.SSECustomerKey, in.SSECustomerKeyMD5 = c.customer()
 	if conditional {
-		in.IfNoneMatch = aws.String("*")
+		in.IfNoneMatch, in.MpuObjectSize = aws.String("*"), aws.Int64(p.handle.Bytes)
 	}
 	for _, q := range p.Parts {
 		done := types.CompletedPart{PartNumber: aws.Int32(q.Number), ETag: aws.String(q.ETag)}

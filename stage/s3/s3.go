@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clinkctl/clinkctl/runstate"
@@ -72,6 +73,7 @@ type sink struct {
 	at       address
 	id       string
 	checksum checksum      // of what is staged from now on
+	lists    atomic.Int32  // how the store lists uploads
 	sending  chan struct{} // has a place for each part that may be on its way
 
 	mu     sync.RWMutex // held for reading by every call, for writing by Close

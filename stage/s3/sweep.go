@@ -74,14 +74,27 @@ func (s *sink) Sweep(ctx context.Context, run runstate.Token, live []runstate.Ha
 	return errors.Join(errs...)
 }
 
-// uploadsOf lists the open uploads of a run. Some stores list uploads only of an exact key, and say nothing of that: where
-// a listing by prefix shows nothing at all, the keys that this process knows of are asked for one by one.
+// How a store lists uploads.
+const (
+	listsUnknown int32 = iota
+	listsByPrefix
+	listsByKey // of an exact key only
+)
+
+// uploadsOf lists the open uploads of a run. Some stores list uploads only of an exact key, and say nothing of that: there
+// the keys that this process knows of are asked for one by one.
 func (s *sink) uploadsOf(ctx context.Context, run runstate.Token) ([]types.MultipartUpload, error) {
 	all, err := s.uploads(ctx, s.at.key("sub"))
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
+	if len(all) > 0 {
+		s.lists.Store(listsByPrefix)
+	}
+	if err := s.learnLists(ctx, run); err != nil {
+		return nil, err
+	}
+	if s.lists.Load() == listsByKey {
 		for _, key := range s.keysOf(run) {
 			some, err := s.uploads(ctx, key)
 			if err != nil {

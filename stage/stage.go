@@ -126,6 +126,12 @@ type (
 		// Sweep removes whatever is staged of the run but the live handles' artifacts. It touches nothing of other runs.
 		Sweep(ctx context.Context, run runstate.Token, live []runstate.Handle) error
 	}
+	// Finder is a Sink that shows what is staged in it of runs that nobody may know any more. It is for people.
+	Finder interface {
+		Found(ctx context.Context) ([]Found, error)
+		// Marks gives the names of all notes that are key marks.
+		Marks(ctx context.Context) ([]string, error)
+	}
 	// Versioned is a Sink that may keep every version of what has a name.
 	Versioned interface {
 		// Version names the version that a published artifact is, "" where the destination keeps none.
@@ -142,6 +148,15 @@ type (
 		Probe(ctx context.Context, run runstate.Token) error
 	}
 )
+
+// Found is something that is staged.
+type Found struct {
+	Run   runstate.Token
+	Name  string // of the artifact
+	Since time.Time
+	Parts int
+	Bytes int64
+}
 
 // Limits are the times that a run must keep to.
 type Limits struct {

@@ -15,7 +15,8 @@ func (a *app) abandonCommand() *cobra.Command {
 		Short: "Abort an undecided run, or put aside a damaged one",
 		Long: "abandon aborts a run that is not decided: what it staged is thrown away, and its key is free.\n" +
 			"With --damaged, a run whose journal cannot be read, or is older than its destination, is put aside: what the destinations\n" +
-			"show of it is listed, and nothing is unpublished.",
+			"show of it is listed, and nothing is unpublished.\n" +
+			"With --from-sink, what a destination has staged of a run whose state is lost is aborted: that the run is dead is your word.",
 		Example: "  clinkctl abandon 20261130t013000z7f3a9c1e\n" +
 			"  clinkctl abandon --damaged 20261130t013000z7f3a9c1e --because 'the disk lost a page'",
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -24,11 +25,18 @@ func (a *app) abandonCommand() *cobra.Command {
 	addFlags(cmd.Flags(), homeOptions()...)
 	cmd.Flags().Bool("damaged", false, "put aside a run whose journal cannot be trusted")
 	cmd.Flags().String("because", "", "the reason, for those who read the journal")
+	addFromSink(cmd, "abort what this destination (its address, or a job's file) has staged of a run whose state is lost")
 	addJSON(cmd)
 	return cmd
 }
 
 func (a *app) runAbandon(cmd *cobra.Command, args []string) error {
+	if places, w, err := a.fromSink(cmd); err != nil || len(places) > 0 {
+		if err != nil {
+			return err
+		}
+		return a.abandonFromSink(cmd, places, w, args[0])
+	}
 	damaged, err := cmd.Flags().GetBool("damaged")
 	if err != nil {
 		return err

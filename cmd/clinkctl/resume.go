@@ -46,6 +46,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	}
 	addFlags(cmd.Flags(), resumeOptions()...)
 	cmd.Flags().Bool("commit-only", false, "read nothing, and leave an undecided run undecided")
+	addFromSink(cmd, "only list what this destination (its address, or a job's file) has staged of runs whose state is lost")
 	addJSON(cmd)
 	return cmd
 }
@@ -67,8 +68,17 @@ type group struct {
 }
 
 func (a *app) runResume(cmd *cobra.Command, args []string) error {
+	places, w, err := a.fromSink(cmd)
+	if err != nil {
+		return err
+	}
+	if len(places) > 0 {
+		if len(args) > 0 {
+			return usage("--from-sink only lists, and takes no names: `clinkctl abandon --from-sink ... RUN` aborts what is staged of a run")
+		}
+		return a.listFromSink(cmd, places, w)
+	}
 	carry := pipeline.Carry{}
-	var err error
 	if carry.CommitOnly, err = cmd.Flags().GetBool("commit-only"); err != nil {
 		return err
 	}

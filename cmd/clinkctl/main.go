@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"time"
 )
 
 // collectAt is by how many percent the heap may grow before it is collected. Batches and row groups are used again, so that
@@ -15,5 +16,9 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
-	os.Exit(Main(os.Args[1:], Production(), Streams{Out: os.Stdout, Err: os.Stderr}))
+	w := Production()
+	if beat, err := time.ParseDuration(os.Getenv("CLINKCTL_TEST_BEAT")); err == nil { // tests cannot wait a minute for a take-over
+		w.Beat = beat
+	}
+	os.Exit(Main(os.Args[1:], w, Streams{Out: os.Stdout, Err: os.Stderr}))
 }

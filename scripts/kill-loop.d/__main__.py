@@ -22,6 +22,7 @@ sys.path.insert(0, HERE)
 import journal
 import product
 import rounds
+import store
 import two
 from product import FORMATS
 from rounds import Round, Shape
@@ -36,6 +37,7 @@ def arguments():
     parser.add_argument("--long", action="store_true", help="500 rounds, 4000 rows each, one big one for each format")
     parser.add_argument("--term", type=int, default=None, help="rounds of SIGTERM (default 20)")
     parser.add_argument("--two", action="store_true", help="only processes and state directories that compete for a key")
+    parser.add_argument("--s3", action="store_true", help="rounds at a real object store, which is killed too")
     parser.add_argument("--times", type=int, default=100, help="with --two: how often two processes start at once (default 100)")
     parser.add_argument("--seed", type=int, default=None, help="(default: the time)")
     parser.add_argument("--formats", default="all", help="all, existing, or some of " + ",".join(FORMATS))
@@ -43,7 +45,9 @@ def arguments():
     parser.add_argument("--binary", help="(default: it is built)")
     parser.add_argument("--work", help="folder to work in, which is kept (default: a temporary one, kept after a failure)")
     args = parser.parse_args()
-    if args.long:
+    if args.long and args.s3:
+        args.rounds, args.rows = 100, 4000
+    elif args.long:
         args.rounds, args.rows, args.big = 500, 4000, len(FORMATS)
     args.term = 20 if args.term is None else args.term
     args.seed = int(time.time()) if args.seed is None else args.seed
@@ -192,7 +196,9 @@ def main():
     print(f"kill-loop: seed {args.seed}, work in {work}", flush=True)
     began, code = time.monotonic(), 1
     try:
-        if args.two:
+        if args.s3:
+            code = store.run(args, work, commit(args.binary), began)
+        elif args.two:
             code = two.run(args, work, commit(args.binary), began)
         else:
             loop = Loop(args, work, choose_formats(args, work))

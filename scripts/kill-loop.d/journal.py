@@ -139,7 +139,7 @@ def state_of(state, dests):
         if kind == "begun":
             run = r["begun"]["run"]
         for h in (r["prepared"].get("handles") or []) if kind == "prepared" else []:
-            journaled.add((h["sink"], h["payload"]["staged"]))
+            journaled.add((h["sink"], h["payload"].get("staged") or h["payload"].get("upload")))
     if "ended" in said:
         return "ended"
     if "manifest" in said:

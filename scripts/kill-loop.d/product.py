@@ -93,7 +93,7 @@ class Binary:
 
     def start(self, args, cwd):
         os.makedirs(cwd, exist_ok=True)
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("CLINKCTL_", "XDG_", "STATE_"))} | {"HOME": self.work}
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("CLINKCTL_", "XDG_", "STATE_")) or k == "CLINKCTL_TEST_BEAT"} | {"HOME": self.work}
         with open(self.log, "a") as log:
             log.write(f"--- {' '.join(args)}\n")
             log.flush()

@@ -48,7 +48,8 @@ type ByteWriter interface {
 	Discard(ctx context.Context) error
 }
 
-// ReadBack is a ByteWriter that can show what it has written, before Prepare.
+// ReadBack is a ByteWriter that can show what it has written, before Prepare. Reads of what it cannot show any more are
+// errors.ErrUnsupported.
 type ReadBack interface {
 	ReadBack() (r io.ReaderAt, size int64, err error)
 }

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/clinkctl/clinkctl/runstate/vfs"
 )
@@ -147,7 +148,9 @@ func (o *owner) beats(ctx context.Context, process string) {
 func (o *owner) write(b beat) {
 	data, err := json.Marshal(b)
 	if err == nil {
-		_ = o.fsys.store.Replace(background(), ownerName(o.name, o.number)+".beat", append(data, '\n')) // others wait longer then
+		ctx, cancel := context.WithTimeout(background(), max(o.fsys.env.Period, time.Second))
+		defer cancel()
+		_ = o.fsys.store.Replace(ctx, ownerName(o.name, o.number)+".beat", append(data, '\n')) // others wait longer then
 	}
 }
 

@@ -328,6 +328,9 @@ func (h *held) commit(ctx context.Context, settler *publish.Settler, source Sour
 
 // classify gives an error of a run at hand its exit code and the command that goes on from it.
 func (h *held) classify(err error) error {
+	if errors.Is(err, vfs.ErrFenced) { // whatever else it met
+		return failf(Held, "", "run %s was taken over, and is carried on there: %w", h.run(), err)
+	}
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
@@ -353,9 +356,6 @@ func (h *held) classify(err error) error {
 	}
 	if errors.Is(err, ErrSourceChanged) {
 		return fail(Person, e.command("abandon %s", run), fmt.Errorf("%w; put the source back and resume, or abandon the run", err))
-	}
-	if errors.Is(err, vfs.ErrFenced) {
-		return failf(Held, "", "run %s was taken over, and is carried on there: %w", run, err)
 	}
 	if errors.Is(err, runstate.ErrReplaced) {
 		return fail(Open, "", err)

@@ -182,3 +182,66 @@ func TestOneKeyOneStore(t *testing.T) {
 		w.checkWhole(t, sourceRows(sweepRows))
 	}
 }
+
+// TestDamagedAtAStore: a journal at a store that cannot be read is told, put aside by a person, and its key is free again.
+func TestDamagedAtAStore(t *testing.T) {
+	for _, key := range keys {
+		w, store := newWorld(t, *seed, sweepRows), objectstest.New()
+		store.OnOp(func(op objectstest.Op) objectstest.Fault { // dies when two units are prepared
+			return objectstest.Fault{Lost: strings.Contains(op.Name, "journal-1/000005") && op.Verb == "create"}
+		})
+		w.elsewhere(store).Run(t.Context(), w.plan(), key, 0)
+		store.OnOp(nil)
+		var part string
+		for _, name := range store.Names() {
+			if strings.HasSuffix(name, "journal-1/000003") {
+				part = name
+			}
+		}
+		must(t, store.Replace(t.Context(), part, []byte("00000000 {}\n")))
+		e := w.elsewhere(store)
+		r := e.Resume(t.Context(), nil, pipeline.Carry{})
+		if len(r) != 1 || r[0].Code != pipeline.Person {
+			t.Fatalf("key %q: %s", key, show(r))
+		}
+		entries, err := e.Runs("job")
+		must(t, err)
+		out, aside := w.elsewhere(store).AbandonDamaged(t.Context(), entries[0].Run, "a test")
+		if out.Code != pipeline.Done || aside == nil {
+			t.Fatalf("key %q: %s", key, show([]pipeline.Result{out}))
+		}
+		if entries, err := w.elsewhere(store).Runs("job"); err != nil || len(entries) > 0 {
+			t.Fatalf("key %q: %v, %v", key, entries, err)
+		}
+		if r := w.elsewhere(store).Run(t.Context(), w.plan(), key, 0); pipeline.WorstOf(r) != pipeline.Done {
+			t.Fatalf("key %q: %s", key, show(r))
+		}
+		w.checkWhole(t, sourceRows(sweepRows))
+	}
+}
+
+// TestAgainAtAStore: further exports of a key, and of a key whose run ended aborted, are further claims.
+func TestAgainAtAStore(t *testing.T) {
+	for _, key := range keys {
+		w, store := newWorld(t, *seed, sweepRows), objectstest.New()
+		store.OnOp(func(op objectstest.Op) objectstest.Fault {
+			return objectstest.Fault{Lost: strings.Contains(op.Name, "journal-1/000005") && op.Verb == "create"}
+		})
+		w.elsewhere(store).Run(t.Context(), w.plan(), key, 0)
+		store.OnOp(nil)
+		e := w.elsewhere(store)
+		entries, err := e.Runs("job")
+		must(t, err)
+		if r := e.Abandon(t.Context(), entries[0].Run, "a test"); r.Code != pipeline.Done {
+			t.Fatal(show([]pipeline.Result{r}))
+		}
+		for again := range 3 {
+			for _, already := range []bool{false, true} {
+				r := w.elsewhere(store).Run(t.Context(), w.plan(), key, again)
+				if pipeline.WorstOf(r) != pipeline.Done || r[len(r)-1].Already != already {
+					t.Fatalf("key %q, again %d: %s", key, again, show(r))
+				}
+			}
+		}
+	}
+}

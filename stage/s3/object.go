@@ -45,6 +45,12 @@ func (o *object) Read(p []byte) (int, error) {
 		if o.atEnd {
 			return 0, io.EOF
 		}
+		if o.body == nil {
+			if err := o.connect(); err != nil {
+				return 0, err
+			}
+			continue
+		}
 		n, err := o.body.Read(p)
 		o.offset += int64(n)
 		if n > 0 || err == io.EOF {

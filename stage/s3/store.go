@@ -135,16 +135,16 @@ func (s *store) Fingerprint(ctx context.Context, at string) (stage.Object, error
 }
 
 // Open reads an object from an offset to its end. Every request asks for the version. The reader is an io.ReaderAt, too, with
-// positions in the whole object.
+// positions in the whole object: nothing is asked for but what is read.
 func (s *store) Open(ctx context.Context, at, version string, offset int64) (io.ReadCloser, error) {
-	if _, _, err := cut(at); err != nil {
+	is, err := s.Stat(ctx, at)
+	if err != nil {
 		return nil, err
 	}
-	o := &object{store: s, ctx: ctx, at: at, version: version, offset: offset}
-	if err := o.connect(); err != nil {
-		return nil, err
+	if version != "" && is.Version != version {
+		return nil, fmt.Errorf("%s: %w", at, stage.ErrChanged)
 	}
-	return o, nil
+	return &object{store: s, ctx: ctx, at: at, version: is.Version, offset: offset, atEnd: offset >= is.Size}, nil
 }
 
 // get asks for bytes [from, to) of an object, to its end where to is negative.

@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,7 @@ func (f *FS) journal(name string) (*journal, error) {
 // latest is journal, and for one that is not there the generation that is taken. whole is the largest number up to which the
 // parts are put together.
 func (f *FS) latest(name string) (j *journal, whole int, err error) {
-	dir, _, _ := strings.Cut(name, "/"+journalName)
-	folders, err := f.store.List(background(), dir)
+	folders, err := f.store.List(background(), path.Dir(name))
 	if err != nil {
 		return nil, 0, err
 	}

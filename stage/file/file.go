@@ -29,9 +29,6 @@ import (
 
 const backendName = "file"
 
-// ErrClosed is the answer of a sink that is closed.
-var ErrClosed = errors.New("the destination is closed")
-
 // Backend is the local file system as a backend. random must give bytes that nobody else gets.
 func Backend(fsys vfs.FS, random io.Reader) stage.Backend {
 	shared := &lockedReader{from: random}
@@ -69,8 +66,7 @@ type sink struct {
 	made   []string // folders that Open made of it, outermost first
 	madeID bool     // Open made the id
 
-	mu     sync.RWMutex // held for reading by every call, for writing by Close
-	closed bool
+	gate stage.Gate
 
 	methodMu sync.Mutex
 	method   method
@@ -150,22 +146,12 @@ func (s *sink) Identity() string                     { return backendName + ":" 
 
 // enter begins a call. leave ends it; Close waits for that.
 func (s *sink) enter(ctx context.Context) (leave func(), err error) {
-	s.mu.RLock()
-	err = ctx.Err()
-	if s.closed {
-		err = ErrClosed
-	}
+	leave, err = s.gate.Enter(ctx)
 	if err != nil {
-		s.mu.RUnlock()
 		return nil, fmt.Errorf("destination %s: %w", s.dir, err)
 	}
-	return s.mu.RUnlock, nil
+	return leave, nil
 }
 
 // Close waits for the calls that are in flight; those that come later are refused.
-func (s *sink) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	return nil
-}
+func (s *sink) Close() error { return s.gate.Close() }

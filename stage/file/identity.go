@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	idNote  = stage.Hidden + "/id"
+	idNote  = stage.IDNote
 	idBytes = 16 // 128 bits
 )
 

@@ -3,13 +3,11 @@ package file
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"strings"
 
-	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/runstate/vfs"
 	"github.com/clinkctl/clinkctl/stage"
 )
@@ -27,7 +25,7 @@ func (s *sink) PutNote(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	defer leave()
-	if err := checkNote(name); err != nil {
+	if err := stage.CheckNote(name, tempPrefix, "probe-"); err != nil {
 		return err
 	}
 	if err := s.check(s.id); err != nil {
@@ -43,7 +41,7 @@ func (s *sink) Note(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	if err := checkNote(name); err != nil {
+	if err := stage.CheckNote(name, tempPrefix, "probe-"); err != nil {
 		return nil, err
 	}
 	if err := s.check(s.id); err != nil {
@@ -56,20 +54,6 @@ func (s *sink) Note(ctx context.Context, name string) ([]byte, error) {
 		}
 	}
 	return data, err
-}
-
-// checkNote refuses names that are not notes' names, or that something else has.
-func checkNote(name string) error {
-	base := strings.TrimPrefix(name, stage.Hidden+"/")
-	_, artifact := parseName(base)
-	_, token := runstate.ParseToken(base)
-	switch {
-	case base == "" || base == "." || base == ".." || base == stage.Hidden || strings.ContainsAny(base, "/\x00"),
-		artifact == nil, token == nil, strings.HasPrefix(base, tempPrefix), strings.HasPrefix(base, "probe-"),
-		name == idNote:
-		return fmt.Errorf("%q cannot be the name of a note", name)
-	}
-	return nil
 }
 
 func (s *sink) put(name string, data []byte) error {

@@ -15,9 +15,6 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// ErrClosed is the answer of a sink that is closed.
-var ErrClosed = errors.New("the destination is closed")
-
 // errNoBucket says that there is no bucket: what was looked for in it is unknown, not absent.
 var errNoBucket = errors.New("the bucket does not exist; create it, or mend its name")
 

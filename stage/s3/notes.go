@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"github.com/clinkctl/clinkctl/runstate"
 	"github.com/clinkctl/clinkctl/stage"
 )
 
@@ -28,7 +27,7 @@ func (s *sink) PutNote(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	defer leave()
-	if err := checkNote(name); err != nil {
+	if err := stage.CheckNote(name, probePrefix); err != nil {
 		return err
 	}
 	return s.put(ctx, name, data)
@@ -41,22 +40,10 @@ func (s *sink) Note(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	if err := checkNote(name); err != nil {
+	if err := stage.CheckNote(name, probePrefix); err != nil {
 		return nil, err
 	}
 	return s.get(ctx, name)
-}
-
-// checkNote refuses names that are not notes' names, or that something else has.
-func checkNote(name string) error {
-	base := strings.TrimPrefix(name, stage.Hidden+"/")
-	_, artifact := parseName(base)
-	_, token := runstate.ParseToken(base)
-	if base == "" || base == "." || base == ".." || base == stage.Hidden || strings.ContainsAny(base, "/\x00") ||
-		artifact == nil || token == nil || strings.HasPrefix(base, probePrefix) || name == idNote {
-		return fmt.Errorf("%q cannot be the name of a note", name)
-	}
-	return nil
 }
 
 // put makes an object if its key is free: fs.ErrExist if it is not. Whether a put that was not answered has happened is

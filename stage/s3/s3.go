@@ -76,8 +76,7 @@ type sink struct {
 	lists    atomic.Int32  // how the store lists uploads
 	sending  chan struct{} // has a place for each part that may be on its way
 
-	mu     sync.RWMutex // held for reading by every call, for writing by Close
-	closed bool
+	gate stage.Gate
 
 	touchedMu sync.Mutex
 	touched   map[string]bool   // keys that this process has seen to be of a run
@@ -139,7 +138,7 @@ func (c *client) chosen() checksum {
 }
 
 const (
-	idNote     = stage.Hidden + "/id"
+	idNote     = stage.IDNote
 	tokenBytes = 16 // 128 bits
 )
 
@@ -199,25 +198,15 @@ func (s *sink) Wide() int { return 16 }
 
 // enter begins a call. leave ends it; Close waits for that.
 func (s *sink) enter(ctx context.Context) (leave func(), err error) {
-	s.mu.RLock()
-	err = ctx.Err()
-	if s.closed {
-		err = ErrClosed
-	}
+	leave, err = s.gate.Enter(ctx)
 	if err != nil {
-		s.mu.RUnlock()
 		return nil, fmt.Errorf("destination %s: %w", s.at, err)
 	}
-	return s.mu.RUnlock, nil
+	return leave, nil
 }
 
 // Close waits for the calls that are in flight; those that come later are refused.
-func (s *sink) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	return nil
-}
+func (s *sink) Close() error { return s.gate.Close() }
 
 // touch notes a key of a run, for the sweep of stores that list uploads by their exact keys only.
 func (s *sink) touch(key string) {

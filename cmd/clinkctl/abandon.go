@@ -55,6 +55,9 @@ func (a *app) runAbandon(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := groups[0].work.home.probe(pipeline.Open); err != nil {
+		return err
+	}
 	var aside *pipeline.Aside
 	results := a.do(cmd, groups[0].work, func(ctx context.Context, e *pipeline.Engine) []pipeline.Result {
 		run := runstate.Token(args[0])

@@ -40,6 +40,9 @@ func (a *app) runResolve(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := groups[0].work.home.probe(pipeline.Open); err != nil {
+		return err
+	}
 	results := a.do(cmd, groups[0].work, func(ctx context.Context, e *pipeline.Engine) []pipeline.Result {
 		return []pipeline.Result{e.Resolve(ctx, runstate.Token(args[0]), args[1], word("sink"), verdict, word("because"))}
 	})

@@ -93,6 +93,9 @@ func (a *app) runResume(cmd *cobra.Command, args []string) error {
 	}
 	var results []pipeline.Result
 	for _, g := range groups {
+		if err := g.work.home.probe(pipeline.Open); err != nil {
+			return err
+		}
 		results = append(results, a.do(cmd, g.work, func(ctx context.Context, e *pipeline.Engine) []pipeline.Result {
 			return a.resumeGroup(ctx, e, g, carry)
 		})...)

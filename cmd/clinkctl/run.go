@@ -88,8 +88,10 @@ func (a *app) order(cmd *cobra.Command, args []string) (o order, err error) {
 		return o, err
 	}
 	o.work.grace = o.job.Grace
-	o.work.home, err = a.stateDir(o.job.State, s.repeatState(), o.job.Plan.Sinks)
-	return o, err
+	if o.work.home, err = a.stateDir(o.job.State, s.repeatState(), o.job.Plan.Sinks); err != nil {
+		return o, err
+	}
+	return o, o.work.home.probe(pipeline.World)
 }
 
 func keyOf(cmd *cobra.Command, s *settings) (string, error) {

@@ -59,7 +59,24 @@ func (a *app) stateDir(given string, repeat bool, sinks []pipeline.SinkPlan) (st
 	return h, nil
 }
 
-// stateStore opens a state that is kept in a store of objects, and tries whether it keeps processes apart.
+// probe tries whether a state that is kept in a store of objects is one that keeps processes apart. Whoever only reads does without.
+// silent is the code for a state that does not answer: of runs that it may have nothing is known.
+func (h stateHome) probe(silent pipeline.Code) error {
+	store, ok := h.fsys.(*objects.FS)
+	if !ok {
+		return nil
+	}
+	err := store.Probe(".probe")
+	if errors.Is(err, objects.ErrRefused) {
+		return &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("state %s: %w", h.name, err)}
+	}
+	if err != nil {
+		return &pipeline.Failure{Code: silent, Err: fmt.Errorf("state %s: %w", h.name, err)}
+	}
+	return nil
+}
+
+// stateStore opens a state that is kept in a store of objects.
 func (a *app) stateStore(given string, sinks []pipeline.SinkPlan) (stateHome, error) {
 	at, err := a.statePlace(given, sinks)
 	if err != nil {
@@ -76,11 +93,6 @@ func (a *app) stateStore(given string, sinks []pipeline.SinkPlan) (stateHome, er
 	fsys := objects.New(store, objects.Env{Random: a.wiring.Random, Period: a.wiring.Beat, Now: time.Now, Sleep: sleep, Watch: func(run string, most time.Duration) {
 		a.log.Info("another process had this run: its beat is watched", "run", run, "at most", most)
 	}})
-	if err := fsys.Probe(".probe"); errors.Is(err, objects.ErrRefused) {
-		return stateHome{}, &pipeline.Failure{Code: pipeline.Usage, Err: fmt.Errorf("state %s: %w", at.To, err)}
-	} else if err != nil {
-		return stateHome{}, fmt.Errorf("state %s: %w", at.To, err)
-	}
 	return stateHome{name: at.To, dir: "/", fsys: fsys, flags: " --state " + quote(at.To)}, nil
 }
 

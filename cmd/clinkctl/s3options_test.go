@@ -40,8 +40,8 @@ func headers() []header {
 		{"content_encoding", "identity", "Content-Encoding", "identity", onUpload},
 		{"cache_control", "no-store", "Cache-Control", "no-store", onUpload},
 		{"sse", "AES256", "X-Amz-Server-Side-Encryption", "AES256", onMaking},
-		{"tags", "{team: data, cost: a b&c}", "X-Amz-Tagging", "cost=a+b%26c&team=data", onUpload},
-		{"metadata", "{owner: nightly}", "X-Amz-Meta-Owner", "nightly", onUpload},
+		{"tags", "[Team=data, CostCenter=a b&c]", "X-Amz-Tagging", "CostCenter=a+b%26c&Team=data", onUpload},
+		{"metadata", "[owner=nightly]", "X-Amz-Meta-Owner", "nightly", onUpload},
 		{"checksum", "crc32c", "X-Amz-Checksum-Algorithm", "CRC32C", onUpload},
 	}
 }
@@ -119,10 +119,10 @@ func TestOptionCustomerKey(t *testing.T) {
 // Tags and metadata are at the objects, and a store that keeps no tags is none that loses rows.
 func TestOptionTagsAreKept(t *testing.T) {
 	w := newS3World(t)
-	w.options["tags"], w.options["metadata"] = "{team: data}", "{owner: nightly}"
+	w.options["tags"], w.options["metadata"] = "[Team=data]", "[owner=nightly]"
 	w.run().exits(0, "")
 	o, _ := w.store.Object(bucket, prefix+"/"+w.first().Name)
-	if o.Tags.Get("team") != "data" || o.Metadata["owner"] != "nightly" {
+	if o.Tags.Get("Team") != "data" || o.Metadata["owner"] != "nightly" {
 		t.Errorf("the object has the tags %v and the metadata %v", o.Tags, o.Metadata)
 	}
 	w.set(s3test.DropTags, s3test.On{})

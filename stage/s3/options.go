@@ -109,20 +109,23 @@ func duration(to func(s *settings) *time.Duration) func(*settings, any) error {
 	}
 }
 
+// pairs reads names with their values. They are a list of texts: the names of a mapping lose their capitals on the way here.
 func pairs(to func(s *settings) *map[string]string) func(*settings, any) error {
 	return func(s *settings, v any) error {
-		m, ok := v.(map[string]any)
+		list, ok := v.([]any)
 		if !ok {
-			return fmt.Errorf("is %v, and must be a mapping (name: value)", v)
+			return fmt.Errorf("is %v, and must be a list of name=value: [CostCenter=42, Team=data]", v)
 		}
 		out := map[string]string{}
-		for k, x := range m {
-			switch x.(type) {
-			case string, bool, int, int64, float64:
-				out[k] = fmt.Sprint(x)
-			default:
-				return fmt.Errorf("has %v under %s, which is no text", x, k)
+		for _, x := range list {
+			name, value, ok := strings.Cut(fmt.Sprint(x), "=")
+			if _, isText := x.(string); !isText || !ok || name == "" {
+				return fmt.Errorf("has %v, and must be a list of name=value: [CostCenter=42, Team=data]", x)
 			}
+			if _, twice := out[name]; twice {
+				return fmt.Errorf("has %s twice", name)
+			}
+			out[name] = value
 		}
 		*to(s) = out
 		return nil

@@ -35,16 +35,15 @@ func (s *sink) Inspect(ctx context.Context, h runstate.Handle) (stage.Evidence, 
 		return stage.Evidence{}, err
 	}
 	defer leave()
-	for _, pause := range append(settling(), 0) {
+	for looks, pauses := 0, settling(); ; looks++ {
 		e, err := s.inspect(ctx, p)
-		if err != nil || e.State != stage.Gone || pause == 0 {
+		if err != nil || e.State != stage.Gone || looks == len(pauses) {
 			return e, err
 		}
-		if err := s.env.Sleep(ctx, pause); err != nil {
+		if err := s.env.Sleep(ctx, pauses[looks]); err != nil {
 			return stage.Evidence{}, err
 		}
 	}
-	panic("unreachable: the last pause is 0")
 }
 
 // begin enters a call about a handle.

@@ -77,6 +77,7 @@ func (f *FS) Lock(name string) (vfs.Locked, error) {
 	f.mu.Unlock()
 	ctx, stop := context.WithCancel(background())
 	o.stop = stop
+	o.write(beat{Count: 1, Process: process})
 	go o.beats(ctx, process)
 	return o, nil
 }
@@ -136,12 +137,12 @@ func (f *FS) beatOf(name string, number int) (b beat, err error) {
 // meanwhile fences this process.
 func (o *owner) beats(ctx context.Context, process string) {
 	defer close(o.done)
-	for n := 1; ; n++ {
-		o.write(beat{Count: n, Process: process})
+	for n := 2; ; n++ {
 		if o.fsys.env.Beat(ctx, o.fsys.env.Period) != nil {
-			o.write(beat{Count: n + 1, Process: process, Released: true})
+			o.write(beat{Count: n, Process: process, Released: true})
 			return
 		}
+		o.write(beat{Count: n, Process: process})
 	}
 }
 

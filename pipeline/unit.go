@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/clinkctl/clinkctl/runstate"
+	"github.com/clinkctl/clinkctl/runstate/vfs"
 )
 
 // discardTime bounds how long a subtask that failed tries to remove what it had staged. What is left is swept later.
@@ -55,7 +56,10 @@ func (s *subtask) prepare(ctx context.Context) error {
 	}
 	unit := s.unit
 	s.unit, s.size, s.writer = runstate.Unit{}, 0, nil
-	if err := s.held.journal.Append(runstate.Record{Prepared: &unit}); err != nil {
+	if err := s.held.journal.Append(runstate.Record{Prepared: &unit}); errors.Is(err, vfs.ErrFenced) {
+		s.unit = unit // another process's record has the number: the handles are not journaled, and are discarded
+		return err
+	} else if err != nil {
 		return err // whether the handles are journaled is unknown: nothing of them is removed here
 	}
 	s.held.engine.Progress.Units.Add(1)

@@ -7,13 +7,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/clinkctl/clinkctl/stage/options"
 )
 
 // customerKeyBytes is the size of an encryption key of the user's own: AES-256.
@@ -24,7 +25,7 @@ func resolveKey(reference string) ([]byte, error) {
 	if reference == "" {
 		return nil, nil
 	}
-	data, err := resolveSecret(reference)
+	data, err := options.Secret(reference)
 	if err != nil {
 		return nil, err
 	}
@@ -39,20 +40,6 @@ func resolveKey(reference string) ([]byte, error) {
 		return data, nil
 	}
 	return nil, fmt.Errorf("it is no key of %d bytes, as it is or in base64", customerKeyBytes)
-}
-
-func resolveSecret(reference string) ([]byte, error) {
-	if name, ok := strings.CutPrefix(reference, "env:"); ok {
-		if v := os.Getenv(name); v != "" {
-			return []byte(v), nil
-		}
-		return nil, fmt.Errorf("the variable %s is not set", name)
-	}
-	data, err := os.ReadFile(strings.TrimPrefix(reference, "file:"))
-	if err == nil && len(bytes.TrimSpace(data)) == 0 {
-		err = errors.New("the file is empty")
-	}
-	return data, err
 }
 
 // customer is the encryption key of the user's own, as requests have it.

@@ -20,6 +20,7 @@ import (
 	"github.com/clinkctl/clinkctl/stage"
 	"github.com/clinkctl/clinkctl/stage/file"
 	"github.com/clinkctl/clinkctl/stage/s3"
+	"github.com/clinkctl/clinkctl/stage/webhdfs"
 )
 
 // Wiring is what a binary is made of: the only list of backends, formats and stores. It is a pipeline.Catalog.
@@ -42,6 +43,7 @@ func Production() Wiring {
 		Backends: []stage.Backend{
 			file.Backend(fsys, rand.Reader),
 			s3.Backend(s3.Env{Random: rand.Reader, Now: time.Now, Sleep: sleep}),
+			webhdfs.Backend(webhdfs.Env{Random: rand.Reader, Sleep: sleep}),
 		},
 		Formats: []format.Kind{csv.Kind(), ndjson.Kind(), parquet.Kind(), lines.Kind()},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/ranged"
 )
 
 // store is object stores as a place to read from. Paths are addresses, s3://bucket/key.
@@ -144,7 +145,9 @@ func (s *store) Open(ctx context.Context, at, version string, offset int64) (io.
 	if version != "" && is.Version != version {
 		return nil, fmt.Errorf("%s: %w", at, stage.ErrChanged)
 	}
-	return &object{store: s, ctx: ctx, at: at, version: is.Version, offset: offset, atEnd: offset >= is.Size}, nil
+	return ranged.New(ctx, ranged.Source{Name: at, Tries: s.client.retries, Sleep: s.env.Sleep,
+		Get: func(ctx context.Context, from, to int64) (io.ReadCloser, error) { return s.get(ctx, at, is.Version, from, to) },
+	}, offset, offset >= is.Size), nil
 }
 
 // get asks for bytes [from, to) of an object, to its end where to is negative.
@@ -172,7 +175,7 @@ func (s *store) get(ctx context.Context, at, version string, from, to int64) (io
 	case isTaken(err):
 		err = fmt.Errorf("%s: %w", at, stage.ErrChanged)
 	case isCode(err, "InvalidRange"):
-		err = errPastEnd
+		err = ranged.ErrPastEnd
 	default:
 		err = wrap(err, "get %s", at)
 	}
@@ -180,10 +183,7 @@ func (s *store) get(ctx context.Context, at, version string, from, to int64) (io
 	return nil, err
 }
 
-var (
-	errStalled = errors.New("no byte came for too long")
-	errPastEnd = errors.New("the object has no such byte") // not io.EOF, which a broken connection is, too
-)
+var errStalled = errors.New("no byte came for too long")
 
 // body is an answer's body that ends when no byte comes for too long.
 type body struct {

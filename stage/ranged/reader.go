@@ -1,4 +1,5 @@
-package s3
+// Package ranged reads files of stores that give ranges of bytes, over connections that may break.
+package ranged
 
 import (
 	"context"
@@ -12,23 +13,41 @@ import (
 	"github.com/clinkctl/clinkctl/stage"
 )
 
-// object is an object that is being read.
-type object struct {
-	store       *store
-	ctx         context.Context // of Open: readers have none
-	at, version string
-	offset      int64 // of the next byte that Read gives
-	body        io.ReadCloser
-	atEnd       bool
+// Source is one version of a file at a store.
+type Source struct {
+	Name string // for people
+	// Get asks for bytes [from, to), to the end where to is negative. Another version than the one that is read is
+	// stage.ErrChanged; a range that begins past the end is ErrPastEnd.
+	Get   func(ctx context.Context, from, to int64) (io.ReadCloser, error)
+	Tries int // of a read
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// ErrPastEnd says that a file has no such byte. It is not io.EOF, which a broken connection is, too.
+var ErrPastEnd = errors.New("the file has no such byte")
+
+// Reader reads a file from an offset to its end. It is an io.ReaderAt, too, with positions in the whole file: nothing is asked
+// for but what is read.
+type Reader struct {
+	source Source
+	ctx    context.Context // of New: readers have none
+	offset int64           // of the next byte that Read gives
+	body   io.ReadCloser
+	atEnd  bool
 
 	blocks blocks
 }
 
-var _ io.ReaderAt = (*object)(nil)
+var _ io.ReaderAt = (*Reader)(nil)
 
-func (o *object) connect() error {
-	b, err := o.store.get(o.ctx, o.at, o.version, o.offset, -1)
-	if errors.Is(err, errPastEnd) {
+// New makes a reader. atEnd says that the offset is known to be past the last byte. Nothing is asked for yet.
+func New(ctx context.Context, source Source, offset int64, atEnd bool) *Reader {
+	return &Reader{source: source, ctx: ctx, offset: offset, atEnd: atEnd}
+}
+
+func (o *Reader) connect() error {
+	b, err := o.source.Get(o.ctx, o.offset, -1)
+	if errors.Is(err, ErrPastEnd) {
 		o.atEnd = true
 		return nil
 	}
@@ -37,7 +56,7 @@ func (o *object) connect() error {
 }
 
 // Read reads on. A connection that breaks is made anew from where it broke, a few times in a row: it is the same version.
-func (o *object) Read(p []byte) (int, error) {
+func (o *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -69,15 +88,15 @@ func (o *object) Read(p []byte) (int, error) {
 }
 
 // again makes the connection anew after an error, while tries last.
-func (o *object) again(try int, cause error) error {
-	cause = fmt.Errorf("read %s at %d: %w", o.at, o.offset, cause)
+func (o *Reader) again(try int, cause error) error {
+	cause = fmt.Errorf("read %s at %d: %w", o.source.Name, o.offset, cause)
 	if err := o.ctx.Err(); err != nil {
 		return errors.Join(cause, err)
 	}
-	if try >= o.store.client.retries {
+	if try >= o.source.Tries {
 		return cause
 	}
-	if err := o.store.env.Sleep(o.ctx, time.Duration(try)*200*time.Millisecond); err != nil {
+	if err := o.source.Sleep(o.ctx, time.Duration(try)*200*time.Millisecond); err != nil {
 		return errors.Join(cause, err)
 	}
 	_ = o.body.Close() // of a connection that is broken
@@ -95,7 +114,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-func (o *object) Close() error {
+func (o *Reader) Close() error {
 	if o.body == nil {
 		return nil
 	}
@@ -115,8 +134,8 @@ type blocks struct {
 	order []int64 // by last use
 }
 
-// ReadAt reads at a position of the whole object.
-func (o *object) ReadAt(p []byte, off int64) (int, error) {
+// ReadAt reads at a position of the whole file.
+func (o *Reader) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
 		at := off + int64(n)
@@ -133,8 +152,8 @@ func (o *object) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// block gives a block, a shorter one at the end of the object.
-func (o *object) block(i int64) ([]byte, error) {
+// block gives a block, a shorter one at the end of the file.
+func (o *Reader) block(i int64) ([]byte, error) {
 	o.blocks.mu.Lock()
 	defer o.blocks.mu.Unlock()
 	if data, ok := o.blocks.data[i]; ok {
@@ -162,20 +181,20 @@ func (b *blocks) use(i int64) {
 	b.order = append(slices.DeleteFunc(b.order, func(j int64) bool { return j == i }), i)
 }
 
-func (o *object) fetch(from, to int64) (data []byte, err error) {
+func (o *Reader) fetch(from, to int64) (data []byte, err error) {
 	for try := 1; ; try++ {
-		if data, err = o.fetchOnce(from, to); err == nil || errors.Is(err, stage.ErrChanged) || try >= o.store.client.retries || o.ctx.Err() != nil {
+		if data, err = o.fetchOnce(from, to); err == nil || errors.Is(err, stage.ErrChanged) || try >= o.source.Tries || o.ctx.Err() != nil {
 			return data, err
 		}
-		if err := o.store.env.Sleep(o.ctx, time.Duration(try)*200*time.Millisecond); err != nil {
+		if err := o.source.Sleep(o.ctx, time.Duration(try)*200*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (o *object) fetchOnce(from, to int64) (data []byte, err error) {
-	b, err := o.store.get(o.ctx, o.at, o.version, from, to)
-	if errors.Is(err, errPastEnd) {
+func (o *Reader) fetchOnce(from, to int64) (data []byte, err error) {
+	b, err := o.source.Get(o.ctx, from, to)
+	if errors.Is(err, ErrPastEnd) {
 		return nil, nil
 	}
 	if err != nil {

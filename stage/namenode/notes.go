@@ -1,0 +1,147 @@
+package namenode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/clinkctl/clinkctl/stage"
+)
+
+// tmpPrefix begins the names of folders that are there for a moment.
+const (
+	tmpPrefix   = "tmp-"
+	probePrefix = "probe-"
+)
+
+// maxNote is the size of the largest note that is read, in bytes.
+const maxNote = 1 << 30
+
+// PutNote writes a note as artifacts are written, in a folder of its own, and renames it.
+func (s *Sink) PutNote(ctx context.Context, name string, data []byte) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := stage.CheckNote(name, tmpPrefix, probePrefix); err != nil {
+		return err
+	}
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	return s.put(ctx, name, data)
+}
+
+// put makes a file of ours, tries again as an artifact's upload does, and never replaces one.
+func (s *Sink) put(ctx context.Context, name string, data []byte) error {
+	var errs []error
+	for try := range max(s.Retries, 1) {
+		err := s.putOnce(ctx, name, data)
+		if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || ctx.Err() != nil {
+			return err
+		}
+		errs = append(errs, err)
+		if err := s.Sleep(ctx, pause(try)); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+	}
+	return errs[len(errs)-1]
+}
+
+func (s *Sink) putOnce(ctx context.Context, name string, data []byte) (err error) {
+	random, err := s.random(folderBytes)
+	if err != nil {
+		return err
+	}
+	dir := s.in(path.Join(stage.Hidden, tmpPrefix+random))
+	file := path.Join(dir, stagedFile)
+	if err := s.Client.Mkdirs(ctx, dir); err != nil {
+		return err
+	}
+	defer func() {
+		_, removeErr := s.Client.Remove(context.WithoutCancel(ctx), dir, true)
+		err = errors.Join(err, removeErr)
+	}()
+	up, err := s.Client.Create(ctx, file)
+	if err != nil {
+		return err
+	}
+	if _, err := up.Write(data); err != nil {
+		up.GiveUp()
+		return err
+	}
+	if err := up.Finish(ctx); err != nil {
+		return err
+	}
+	is, err := s.Client.Stat(ctx, file)
+	if err == nil && is.Size != int64(len(data)) {
+		err = fmt.Errorf("put %s: the server has %d bytes of %d", name, is.Size, len(data))
+	}
+	if err != nil {
+		return err
+	}
+	err = s.Client.Rename(ctx, file, s.in(name))
+	if err == nil {
+		return nil
+	}
+	there, lookErr := s.Client.Stat(ctx, s.in(name))
+	switch {
+	case lookErr == nil && there.ID == is.ID && is.ID != 0:
+		return s.barrier(ctx)
+	case lookErr == nil:
+		return &fs.PathError{Op: "put", Path: s.in(name), Err: fs.ErrExist}
+	}
+	return fmt.Errorf("put %s: %w", name, err)
+}
+
+// Note reads a note, after making it durable.
+func (s *Sink) Note(ctx context.Context, name string) ([]byte, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := stage.CheckNote(name, tmpPrefix, probePrefix); err != nil {
+		return nil, err
+	}
+	data, _, err := s.get(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(s.check(ctx), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(ctx); err != nil {
+		return nil, err
+	}
+	return data, s.barrier(ctx)
+}
+
+// get reads a file of ours, whole.
+func (s *Sink) get(ctx context.Context, name string) (data []byte, is Info, err error) {
+	is, err = s.Client.Stat(ctx, s.in(name))
+	if err != nil {
+		return nil, is, err
+	}
+	if is.Dir || is.Size > maxNote {
+		return nil, is, fmt.Errorf("%s is no note", s.in(name))
+	}
+	if is.Size == 0 {
+		return []byte{}, is, nil
+	}
+	r, err := s.Client.Read(ctx, s.in(name), 0, is.Size)
+	if err != nil {
+		return nil, is, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var b bytes.Buffer
+	if n, err := b.ReadFrom(io.LimitReader(r, is.Size+1)); err != nil || n != is.Size {
+		return nil, is, errors.Join(fmt.Errorf("read %s: %d bytes of %d", s.in(name), n, is.Size), err)
+	}
+	return b.Bytes(), is, nil
+}

@@ -1,0 +1,156 @@
+package webhdfs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/clinkctl/clinkctl/stage/namenode"
+)
+
+// remoteError is what a server has said went wrong. Its status tells next to nothing: most are 403.
+type remoteError struct {
+	host    string
+	status  int
+	class   string // of the Java exception, without its package; "" where what answered is no WebHDFS
+	message string // its first line
+}
+
+func (e *remoteError) Error() string {
+	if e.class == "" {
+		text := fmt.Sprintf("%s answers %d %s, and not as WebHDFS does", e.host, e.status, http.StatusText(e.status))
+		switch e.status {
+		case http.StatusUnauthorized:
+			text += ": it asks for a login; there are the options delegation_token and basic"
+		case http.StatusNotFound:
+			text += ": is it the http address of a NameNode, and is dfs.webhdfs.enabled not false?"
+		}
+		return text
+	}
+	return fmt.Sprintf("%s answers %s: %s", e.host, e.class, e.message)
+}
+
+// Classes of exceptions, by what they say about a request.
+var (
+	// It was not done, and may be later.
+	laterClasses = []string{"SafeModeException", "RetriableException", "EOFException", "SocketException", "SocketTimeoutException",
+		"ConnectException", "ConnectTimeoutException", "NoRouteToHostException", "RecoveryInProgressException", "ClosedChannelException",
+		"InterruptedIOException", "RetryStartFileException", "NotReplicatedYetException", "ServerTooBusyException", "RpcServerException"}
+	// It was not done, and another NameNode is the one to ask.
+	otherClasses  = []string{"StandbyException", "ObserverRetryOnActiveException"}
+	absentClasses = []string{"FileNotFoundException"}
+	takenClasses  = []string{"FileAlreadyExistsException", "AlreadyBeingCreatedException", "PathIsNotEmptyDirectoryException"}
+	deniedClasses = []string{"AccessControlException", "SecurityException", "AuthorizationException", "InvalidToken"}
+)
+
+// Is makes an fs error, or one of namenode's, of what a server has said.
+func (e *remoteError) Is(target error) bool {
+	switch target {
+	case fs.ErrNotExist:
+		return slices.Contains(absentClasses, e.class)
+	case fs.ErrExist:
+		return slices.Contains(takenClasses, e.class)
+	case fs.ErrPermission:
+		return slices.Contains(deniedClasses, e.class) || e.status == http.StatusUnauthorized
+	case namenode.ErrOpen:
+		return strings.Contains(e.message, "under construction")
+	}
+	return false
+}
+
+func (e *remoteError) passing() bool {
+	switch {
+	case e.class == "":
+		return e.status >= 500 || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout
+	case e.class == "IOException":
+		return strings.Contains(e.message, "Failed to find datanode") || strings.Contains(e.message, "could only be written to")
+	}
+	return slices.Contains(laterClasses, e.class) || slices.Contains(otherClasses, e.class)
+}
+
+// failed makes an error of an answer.
+func (c *client) failed(host string, status int, body []byte) error {
+	var said struct {
+		RemoteException struct{ Exception, JavaClassName, Message string }
+	}
+	e := &remoteError{host: host, status: status}
+	if json.Unmarshal(body, &said) == nil {
+		e.class = said.RemoteException.JavaClassName
+		if e.class == "" {
+			e.class = said.RemoteException.Exception
+		}
+		e.class = e.class[strings.LastIndexAny(e.class, ".$")+1:]
+		e.message, _, _ = strings.Cut(strings.TrimSpace(said.RemoteException.Message), "\n")
+		e.message = c.discreet(e.message)
+	}
+	return e
+}
+
+// discreet takes secrets out of what servers say.
+func (c *client) discreet(text string) string {
+	secrets := []string{c.token}
+	if c.login != nil {
+		password, _ := c.login.Password()
+		secrets = append(secrets, password)
+	}
+	for _, s := range secrets {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "***")
+		}
+	}
+	return text
+}
+
+// networkError says that a request was not answered. It may have been done all the same, unless the server was not reached.
+type networkError struct {
+	host    string
+	reached bool
+	err     error
+}
+
+func (e *networkError) Error() string { return e.host + ": " + e.err.Error() }
+func (e *networkError) Unwrap() error { return e.err }
+
+func (e *networkError) Is(target error) bool { return target == namenode.ErrUnsent && !e.reached }
+
+// unanswered makes an error of a request that has no answer. The URL, which may have a token in it, is left out.
+func (c *client) unanswered(ctx context.Context, host string, err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	op, dial := errors.AsType[*net.OpError](err)
+	_, dns := errors.AsType[*net.DNSError](err)
+	e := &networkError{host: host, reached: !(dial && op.Op == "dial") && !dns, err: err}
+	if dns {
+		e.err = fmt.Errorf("%w; where that is a DataNode, the option host_map says how it is reached from here", err)
+	}
+	return e
+}
+
+// passing tells whether a failure may be over when it is tried again.
+func passing(err error) bool {
+	if e, ok := errors.AsType[*remoteError](err); ok {
+		return e.passing()
+	}
+	_, ok := errors.AsType[*networkError](err)
+	return ok && !errors.Is(err, context.Canceled)
+}
+
+// elsewhere tells whether another NameNode is the one to ask.
+func elsewhere(err error) bool {
+	if e, ok := errors.AsType[*remoteError](err); ok {
+		return slices.Contains(otherClasses, e.class) || e.class == "" && e.passing()
+	}
+	_, ok := errors.AsType[*networkError](err)
+	return ok
+}

@@ -50,6 +50,9 @@ func (n *newRun) prepare(ctx context.Context) (*publish.Mark, error) {
 		return nil, err
 	}
 	p := n.want.plan
+	if n.begun.Guarantee, err = e.Guarantee(p, n.want.key); err != nil {
+		return nil, err
+	}
 	for _, s := range p.Sinks {
 		sink, err := e.openPlace(ctx, s.Place(), true)
 		if err != nil {
@@ -154,7 +157,7 @@ func (n *newRun) describe(ctx context.Context, token runstate.Token, deadline ti
 	b := &n.begun
 	b.Run, b.Job, b.Key, b.Again, b.Plan, b.PlanDigest = token, p.Name, n.want.key, n.want.again, plan, n.want.digest
 	b.Splits, b.Source, b.Fingerprint, b.Content = splits, found.Own, found.Digest, found.Content
-	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, label(b.Key, deadline)
+	b.Columns, b.Made, b.Guarantee = p.Columns, e.Process.Versions, until(b.Guarantee, deadline)
 	return nil
 }
 

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/clinkctl/clinkctl/stage"
@@ -53,14 +55,36 @@ func (p Plan) fits(l stage.Limits, to string) error {
 		to, l.Hold, l.HoldBy, need, time.Duration(p.MaxRun), time.Duration(p.MaxDowntime), recovery)
 }
 
-// label is the guarantee of a run with a key or without, that must have ended by a time, unless that is zero.
-func label(key string, deadline time.Time) string {
+// Guarantee is the label of a run of a plan, with a key or without. Its error is a refusal: the plan asks by name for what a
+// destination cannot give.
+func (e *Engine) Guarantee(p Plan, key string) (string, error) {
 	text := LabelUnkeyed
 	if key != "" {
 		text = LabelKeyed
 	}
-	if !deadline.IsZero() {
-		text += " until " + deadline.UTC().Format(time.RFC3339)
+	var barring []string
+	for _, s := range p.Sinks {
+		b, err := e.Catalog.Backend(s.To)
+		if err != nil {
+			return "", err
+		}
+		if b.Barring != "" && p.ExactlyOnce {
+			return "", failf(Usage, "", "destination %s gives %s barring %s, and the job asks for guarantee: %s, without any bar: write to the same place by %s", s.To, LabelKeyed, b.Barring, LabelKeyed, b.Instead)
+		}
+		if b.Barring != "" && !slices.Contains(barring, b.Barring) {
+			barring = append(barring, b.Barring)
+		}
 	}
-	return text
+	if len(barring) > 0 {
+		text += " barring " + strings.Join(barring, " and ")
+	}
+	return text, nil
+}
+
+// until adds to a label the time by which the run must have ended, unless that is zero.
+func until(label string, deadline time.Time) string {
+	if deadline.IsZero() {
+		return label
+	}
+	return label + " until " + deadline.UTC().Format(time.RFC3339)
 }

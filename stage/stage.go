@@ -189,6 +189,9 @@ var (
 type Backend struct {
 	Name   string // as handles have it
 	Scheme string // of `to`: "s3" of s3://bucket/prefix, "" for a path of the local file system
+	// Barring is what can void what a run promises here, "" where nothing can; Instead is the scheme of a backend for the same
+	// place where it cannot.
+	Barring, Instead string
 	// Expand checks what a job says of a destination: its address, and the options that stand under the backend's name. What
 	// depends on the job is filled in: checkpoint is the bytes of source in an artifact. Errors about an option say so:
 	// "s3 option region is ...". It looks at nothing. Nil where there are no options.

@@ -21,7 +21,7 @@ import (
 
 var hdfsFolders atomic.Int64
 
-// TestHDFSScripts runs scripts on a real HDFS, each in a folder of its own, $DIR; $NAMENODE is where its WebHDFS is.
+// TestHDFSScripts runs scripts on a real HDFS, each in a folder of its own, $DIR; $NAMENODE is where its WebHDFS is, $RPC its native protocol.
 func TestHDFSScripts(t *testing.T) {
 	namenode := os.Getenv("CLINKCTL_TEST_WEBHDFS")
 	if namenode == "" {
@@ -32,7 +32,7 @@ func TestHDFSScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			for k, v := range map[string]string{"NAMENODE": namenode, "DIR": fmt.Sprintf("/s%d-%d-%d", os.Getpid(), time.Now().UnixNano(), hdfsFolders.Add(1)),
+			for k, v := range map[string]string{"NAMENODE": namenode, "RPC": os.Getenv("CLINKCTL_TEST_HDFS"), "DIR": fmt.Sprintf("/s%d-%d-%d", os.Getpid(), time.Now().UnixNano(), hdfsFolders.Add(1)),
 				"CLINKCTL_STATE": filepath.Join(env.WorkDir, "state"), "HOME": env.WorkDir, "GORACE": "atexit_sleep_ms=0"} {
 				env.Setenv(k, v)
 			}
@@ -94,6 +94,7 @@ func hdfsRemove(ts *testscript.TestScript, name string) {
 func hdfsList(ts *testscript.TestScript, name string) {
 	status, answer := hdfsCall(ts, http.MethodGet, name, "LISTSTATUS", nil, nil)
 	if status == http.StatusNotFound {
+		_, _ = fmt.Fprintf(ts.Stdout(), "%s is not there\n", name)
 		return
 	}
 	var said struct {

@@ -82,7 +82,7 @@ func (a *app) runPlan(cmd *cobra.Command, args []string) error {
 
 func (a *app) plan(o order) (planned, error) {
 	plan := o.job.Plan
-	p := planned{Job: plan, State: o.work.home.name, Grace: o.job.Grace.String(), Guarantee: pipeline.LabelUnkeyed, Key: o.key, Again: o.again}
+	p := planned{Job: plan, State: o.work.home.name, Grace: o.job.Grace.String(), Key: o.key, Again: o.again}
 	var err error
 	if p.PlanDigest, err = plan.Digest(); err != nil {
 		return p, err
@@ -111,9 +111,10 @@ func (a *app) plan(o order) (planned, error) {
 		return p, fmt.Errorf("the source's fingerprint: %w", err)
 	}
 	p.Fingerprint, p.Files, p.Bytes = found.Digest, own.Files, found.Bytes
-	if o.key != "" {
-		p.Guarantee = pipeline.LabelKeyed
-	} else {
+	if p.Guarantee, err = a.engine(o.work.home).Guarantee(plan, o.key); err != nil {
+		return p, err
+	}
+	if o.key == "" {
 		p.DefaultKey = runstate.DigestOf(fmt.Appendf(nil, "%s %s", p.PlanDigest, p.Fingerprint))
 	}
 	if p.Memory, err = a.memory(plan); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/clinkctl/clinkctl/runstate/vfs"
 	"github.com/clinkctl/clinkctl/stage"
 	"github.com/clinkctl/clinkctl/stage/file"
+	"github.com/clinkctl/clinkctl/stage/hdfs"
 	"github.com/clinkctl/clinkctl/stage/s3"
 	"github.com/clinkctl/clinkctl/stage/webhdfs"
 )
@@ -43,6 +44,7 @@ func Production() Wiring {
 		Backends: []stage.Backend{
 			file.Backend(fsys, rand.Reader),
 			s3.Backend(s3.Env{Random: rand.Reader, Now: time.Now, Sleep: sleep}),
+			hdfs.Backend(hdfs.Env{Random: rand.Reader, Sleep: sleep}),
 			webhdfs.Backend(webhdfs.Env{Random: rand.Reader, Sleep: sleep}),
 		},
 		Formats: []format.Kind{csv.Kind(), ndjson.Kind(), parquet.Kind(), lines.Kind()},

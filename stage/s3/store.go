@@ -146,7 +146,9 @@ func (s *store) Open(ctx context.Context, at, version string, offset int64) (io.
 		return nil, fmt.Errorf("%s: %w", at, stage.ErrChanged)
 	}
 	return ranged.New(ctx, ranged.Source{Name: at, Tries: s.client.retries, Sleep: s.env.Sleep,
-		Get: func(ctx context.Context, from, to int64) (io.ReadCloser, error) { return s.get(ctx, at, is.Version, from, to) },
+		Get: func(ctx context.Context, from, to int64) (io.ReadCloser, error) {
+			return s.get(ctx, at, is.Version, from, to)
+		},
 	}, offset, offset >= is.Size), nil
 }
 

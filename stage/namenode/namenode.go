@@ -188,7 +188,7 @@ func (s *Sink) check(ctx context.Context) error {
 func (s *Sink) Identity() string { return scheme + ":" + s.id }
 
 // Wide is how many artifacts are finished at once: nothing of that is work for this machine.
-func (s *Sink) Wide() int { return 8 }
+func (s *Sink) Wide() int { return 16 }
 
 // enter begins a call. leave ends it; Close waits for that.
 func (s *Sink) enter(ctx context.Context) (leave func(), err error) {

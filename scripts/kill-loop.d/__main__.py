@@ -19,6 +19,7 @@ from collections import Counter
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import hdfs
 import journal
 import product
 import rounds
@@ -30,7 +31,7 @@ from rounds import Round, Shape
 
 def arguments():
     parser = argparse.ArgumentParser(prog="kill-loop", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=None, help="(default 40, and 8 with --hdfs)")
     parser.add_argument("--rows", type=int, default=2000, help="of the source, each round (default 2000)")
     parser.add_argument("--big", type=int, default=0, help="so many of the rounds have --big-rows rows")
     parser.add_argument("--big-rows", type=int, default=1_000_000)
@@ -38,6 +39,7 @@ def arguments():
     parser.add_argument("--term", type=int, default=None, help="rounds of SIGTERM (default 20)")
     parser.add_argument("--two", action="store_true", help="only processes and state directories that compete for a key")
     parser.add_argument("--s3", action="store_true", help="rounds at a real object store, which is killed too")
+    parser.add_argument("--hdfs", choices=hdfs.PROTOCOLS, help="rounds at a real HDFS over that protocol, whose daemons are killed too")
     parser.add_argument("--times", type=int, default=100, help="with --two: how often two processes start at once (default 100)")
     parser.add_argument("--seed", type=int, default=None, help="(default: the time)")
     parser.add_argument("--formats", default="all", help="all, existing, or some of " + ",".join(FORMATS))
@@ -45,7 +47,9 @@ def arguments():
     parser.add_argument("--binary", help="(default: it is built)")
     parser.add_argument("--work", help="folder to work in, which is kept (default: a temporary one, kept after a failure)")
     args = parser.parse_args()
-    if args.long and args.s3:
+    if args.rounds is None:
+        args.rounds = 8 if args.hdfs else 40
+    if args.long and (args.s3 or args.hdfs):
         args.rounds, args.rows = 100, 4000
     elif args.long:
         args.rounds, args.rows, args.big = 500, 4000, len(FORMATS)
@@ -198,6 +202,8 @@ def main():
     try:
         if args.s3:
             code = store.run(args, work, commit(args.binary), began)
+        elif args.hdfs:
+            code = hdfs.run(args, work, commit(args.binary), began)
         elif args.two:
             code = two.run(args, work, commit(args.binary), began)
         else:

@@ -116,6 +116,11 @@ def handles(state):
             for h in r["prepared"].get("handles") or []}
 
 
+def place(payload):
+    """Where an artifact is staged: the file or folder in its run's folder, or the upload."""
+    return "/".join(payload["staged"].split("/")[:3]) if "staged" in payload else payload.get("upload")
+
+
 def marked(dests):
     for dest in dests:
         try:
@@ -139,7 +144,7 @@ def state_of(state, dests):
         if kind == "begun":
             run = r["begun"]["run"]
         for h in (r["prepared"].get("handles") or []) if kind == "prepared" else []:
-            journaled.add((h["sink"], h["payload"].get("staged") or h["payload"].get("upload")))
+            journaled.add((h["sink"], place(h["payload"])))
     if "ended" in said:
         return "ended"
     if "manifest" in said:

@@ -38,6 +38,7 @@ class Outcome:
     recoveries: dict = field(default_factory=lambda: {"run": 0, "resume": 0})
     kept: dict = field(default_factory=dict)  # digests of the artifacts that were journaled at a kill
     missed: int = 0  # processes that had ended before the signal came
+    outlived: int = 0  # processes that ended well while the server was killed
     status_calls: int = 0
     rows: int = 0  # of the source
     counts: dict = field(default_factory=dict)  # of the oracle

@@ -112,7 +112,7 @@ def one(r, kills, rng, turn, shakes):
         args = r.run_args()
         for n, when in enumerate(kills):
             shake = shakes and rng.random() < r.server.share
-            if shake and r.server.spares and rng.random() < 0.5:
+            if shake and r.server.spares and rng.random() < 0.3:
                 when = END
             code = attempt(r, args, when, rng, shake)
             if code == 0:

@@ -157,12 +157,15 @@ func (s settings) base(host string) string {
 
 // mapped is where a server is reached that a redirect names.
 func (s settings) mapped(u *url.URL) {
-	if to, ok := s.hosts[u.Host]; ok {
-		u.Host = to
-	} else if to, ok := s.hosts[u.Hostname()]; ok {
-		if port := u.Port(); port != "" {
-			to += ":" + port
-		}
-		u.Host = to
+	to, ok := s.hosts[u.Host]
+	if !ok {
+		to, ok = s.hosts[u.Hostname()]
 	}
+	if !ok {
+		return
+	}
+	if port := u.Port(); port != "" && !strings.Contains(to, ":") {
+		to += ":" + port
+	}
+	u.Host = to
 }

@@ -135,14 +135,14 @@ func (s *Store) Open(ctx context.Context, at, want string, offset int64) (io.Rea
 
 // get asks for bytes [from, to) of a file as it was, to its end where to is negative.
 func (s *Store) get(ctx context.Context, was stage.Object, from, to int64) (io.ReadCloser, error) {
+	if err := s.same(ctx, was); err != nil { // also at the end, which may be that of another version
+		return nil, err
+	}
 	if from >= was.Size {
 		return nil, ranged.ErrPastEnd
 	}
 	if to < 0 || to > was.Size {
 		to = was.Size
-	}
-	if err := s.same(ctx, was); err != nil {
-		return nil, err
 	}
 	name, err := s.cut(was.Path)
 	if err != nil {

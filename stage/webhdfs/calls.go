@@ -146,7 +146,7 @@ func (c *client) Remove(ctx context.Context, name string, all bool) (bool, error
 // Checksum asks a DataNode, which the NameNode names, for the checksum of a file.
 func (c *client) Checksum(ctx context.Context, name string) (sum namenode.Checksum, err error) {
 	err = c.again(ctx, func() error {
-		a, err := c.ask(ctx, http.MethodGet, name, "GETFILECHECKSUM", c.noRedirect()...)
+		a, err := c.askOnce(ctx, http.MethodGet, name, "GETFILECHECKSUM", c.noRedirect()...)
 		if err != nil {
 			return err
 		}
@@ -156,13 +156,16 @@ func (c *client) Checksum(ctx context.Context, name string) (sum namenode.Checks
 				return err
 			}
 			if a, err = c.once(ctx, http.MethodGet, u.String()); err != nil {
-				return fmt.Errorf("GETFILECHECKSUM %s: %w", name, err)
+				return err
 			}
 		}
 		sum, err = parseChecksum(a)
 		return err
 	})
-	return sum, err
+	if err != nil {
+		return sum, fmt.Errorf("GETFILECHECKSUM %s: %w", name, err)
+	}
+	return sum, nil
 }
 
 // parseChecksum reads a FileChecksum. Its bytes are those of the checksum with what comes before and after it: of MD5s, 4 bytes
@@ -196,7 +199,7 @@ func (c *client) Read(ctx context.Context, name string, offset, length int64) (b
 		params = append(params, "length", strconv.FormatInt(length, 10))
 	}
 	err = c.again(ctx, func() error {
-		a, err := c.ask(ctx, http.MethodGet, name, "OPEN", c.noRedirect(params...)...)
+		a, err := c.askOnce(ctx, http.MethodGet, name, "OPEN", c.noRedirect(params...)...)
 		if err != nil {
 			return err
 		}

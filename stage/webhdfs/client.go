@@ -131,7 +131,19 @@ type answer struct {
 
 // ask asks the active NameNode, and again as long as the answer says that it may be another one later, or that another one
 // is active.
-func (c *client) ask(ctx context.Context, method, name, op string, params ...string) (answer, error) {
+func (c *client) ask(ctx context.Context, method, name, op string, params ...string) (a answer, err error) {
+	err = c.again(ctx, func() error {
+		a, err = c.askOnce(ctx, method, name, op, params...)
+		return err
+	})
+	if err != nil {
+		return a, fmt.Errorf("%s %s: %w", op, name, err)
+	}
+	return a, nil
+}
+
+// askOnce is one try of ask.
+func (c *client) askOnce(ctx context.Context, method, name, op string, params ...string) (answer, error) {
 	query := url.Values{"op": {op}}
 	if c.token != "" {
 		query.Set("delegation", c.token)
@@ -141,20 +153,13 @@ func (c *client) ask(ctx context.Context, method, name, op string, params ...str
 	for i := 0; i+1 < len(params); i += 2 {
 		query.Set(params[i], params[i+1])
 	}
-	var a answer
-	err := c.again(ctx, func() error {
-		node := int(c.active.Load()) % len(c.bases)
-		target := c.bases[node] + escape(name) + "?" + query.Encode()
-		var err error
-		if a, err = c.once(ctx, method, target); elsewhere(err) {
-			c.active.CompareAndSwap(int64(node), int64((node+1)%len(c.bases)))
-		}
-		return err
-	})
-	if err != nil {
-		return a, fmt.Errorf("%s %s: %w", op, name, err)
+	node := int(c.active.Load()) % len(c.bases)
+	target := c.bases[node] + escape(name) + "?" + query.Encode()
+	a, err := c.once(ctx, method, target)
+	if elsewhere(err) {
+		c.active.CompareAndSwap(int64(node), int64((node+1)%len(c.bases)))
 	}
-	return a, nil
+	return a, err
 }
 
 // again repeats what fails in a way that may pass. There is no pause before another NameNode is asked for the first time.

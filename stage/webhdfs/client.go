@@ -263,6 +263,9 @@ func (c *client) redirect(a answer) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("the server's answer names no server to go on with; is it WebHDFS that answers?")
 	}
+	if c.tls && u.Scheme != "https" {
+		return nil, fmt.Errorf("the server sends on to %s without TLS, and tls is true: neither data nor a token goes there; dfs.http.policy of the cluster must give its DataNodes https", u.Host)
+	}
 	c.mapped(u)
 	return u, nil
 }

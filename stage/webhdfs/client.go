@@ -222,6 +222,15 @@ func (c *client) isNode(u *url.URL) bool {
 	return false
 }
 
+// isNodeHost tells whether a host and port are those of a NameNode that the job names.
+func (c *client) isNodeHost(host string) bool {
+	scheme := "http"
+	if c.settings.tls {
+		scheme = "https"
+	}
+	return c.isNode(&url.URL{Scheme: scheme, Host: host})
+}
+
 // receive reads an answer, and makes an error of one that is none of success.
 func (c *client) receive(ctx context.Context, r *http.Response) (a answer, err error) {
 	defer func() { err = errors.Join(err, r.Body.Close()) }()

@@ -2,6 +2,8 @@ package webhdfs
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,6 +77,9 @@ func (e *remoteError) passing() bool {
 	return slices.Contains(laterClasses, e.class) || slices.Contains(otherClasses, e.class)
 }
 
+// letters are what the names of exceptions are made of.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
 // failed makes an error of an answer.
 func (c *client) failed(host string, status int, body []byte) error {
 	var said struct {
@@ -86,23 +91,27 @@ func (c *client) failed(host string, status int, body []byte) error {
 		if e.class == "" {
 			e.class = said.RemoteException.Exception
 		}
-		e.class = e.class[strings.LastIndexAny(e.class, ".$")+1:]
+		if e.class = e.class[strings.LastIndexAny(e.class, ".$")+1:]; strings.Trim(e.class, letters) != "" {
+			e.class = "" // it is no class, and may be anything
+		}
 		e.message, _, _ = strings.Cut(strings.TrimSpace(said.RemoteException.Message), "\n")
 		e.message = c.discreet(e.message)
 	}
 	return e
 }
 
-// discreet takes secrets out of what servers say.
+// discreet takes secrets out of what servers say, in whichever way they were sent.
 func (c *client) discreet(text string) string {
 	secrets := []string{c.token}
 	if c.login != nil {
 		password, _ := c.login.Password()
-		secrets = append(secrets, password)
+		secrets = append(secrets, base64.StdEncoding.EncodeToString([]byte(c.login.Username()+":"+password)), password)
 	}
-	for _, s := range secrets {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, "***")
+	for _, secret := range secrets {
+		for _, form := range []string{url.QueryEscape(secret), url.PathEscape(secret), secret} {
+			if form != "" {
+				text = strings.ReplaceAll(text, form, "***")
+			}
 		}
 	}
 	return text
@@ -131,8 +140,14 @@ func (c *client) unanswered(ctx context.Context, host string, err error) error {
 	op, dial := errors.AsType[*net.OpError](err)
 	_, dns := errors.AsType[*net.DNSError](err)
 	e := &networkError{host: host, reached: !(dial && op.Op == "dial") && !dns, err: err}
-	if dns {
-		e.err = fmt.Errorf("%w; where that is a DataNode, the option host_map says how it is reached from here", err)
+	switch {
+	case untrusted(err):
+		e.err = fmt.Errorf("its certificate cannot be verified; where it is of an authority of your own, give that in the option ca: %w", err)
+	case !e.reached && !c.isNodeHost(host):
+		e.err = fmt.Errorf("%w; the NameNode has named this DataNode, and the option host_map says how one is reached from here", err)
+	}
+	if text := c.discreet(e.err.Error()); text != e.err.Error() {
+		e.err = errors.New(text)
 	}
 	return e
 }
@@ -143,7 +158,13 @@ func passing(err error) bool {
 		return e.passing()
 	}
 	_, ok := errors.AsType[*networkError](err)
-	return ok && !errors.Is(err, context.Canceled)
+	return ok && !errors.Is(err, context.Canceled) && !untrusted(err)
+}
+
+// untrusted tells whether a server has not proved who it is. That does not come by waiting.
+func untrusted(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
 }
 
 // elsewhere tells whether another NameNode is the one to ask.

@@ -30,7 +30,8 @@ import (
 )
 
 // Client speaks to HDFS. Paths are absolute and clean. An error is fs.ErrNotExist, fs.ErrExist or ErrOpen where a NameNode
-// has said so, and ErrUnsent where nothing can have been done; what else it is tells nothing about what was done. Every call
+// has said so, ErrFalse or ErrPermanent where it has, and ErrUnsent where nothing can have been done; what else it is tells
+// nothing about what was done. Every call
 // ends within a time of the client's own.
 type Client interface {
 	// Stat describes a file or folder.
@@ -76,6 +77,10 @@ type Info struct {
 var (
 	ErrOpen   = errors.New("the file is still being written")
 	ErrUnsent = errors.New("no server was reached")
+	// ErrFalse is an answer that says no and not why. It may have been done all the same.
+	ErrFalse = errors.New("the answer is false")
+	// ErrPermanent says that another try would be answered alike.
+	ErrPermanent = errors.New("it is refused for good")
 )
 
 // Options are what a sink is made with.

@@ -42,7 +42,7 @@ func (s *Sink) put(ctx context.Context, name string, data []byte) error {
 	var errs []error
 	for try := range max(s.Retries, 1) {
 		err := s.putOnce(ctx, name, data)
-		if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || ctx.Err() != nil {
+		if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, ErrPermanent) || ctx.Err() != nil {
 			return err
 		}
 		errs = append(errs, err)

@@ -29,6 +29,7 @@ type writer struct {
 	size     int64
 	kept     []byte // all that was written, nil where that is too much
 	tries    int
+	failed   error // what has ended the upload for good
 	ended    bool
 }
 
@@ -95,6 +96,9 @@ func (w *writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fmt.Errorf("%s: %w", w.artifact.Name(), errEnded)
 	}
+	if w.failed != nil {
+		return 0, fmt.Errorf("upload %s: %w", w.artifact.Name(), w.failed)
+	}
 	if w.kept != nil && len(w.kept)+len(p) <= Kept {
 		w.kept = append(w.kept, p...)
 	} else {
@@ -114,7 +118,12 @@ func (w *writer) Write(p []byte) (int, error) {
 
 // again begins a failed upload again, as long as all of its bytes are kept. The folder that it had is not used any more.
 func (w *writer) again(cause error) error {
-	for w.kept != nil && w.tries < w.sink.Retries && w.ctx.Err() == nil {
+	w.failed = w.retry(cause)
+	return w.failed
+}
+
+func (w *writer) retry(cause error) error {
+	for w.kept != nil && !errors.Is(cause, ErrPermanent) && w.tries < w.sink.Retries && w.ctx.Err() == nil {
 		if err := w.giveUp(w.ctx); err != nil {
 			return errors.Join(cause, err)
 		}
@@ -151,6 +160,9 @@ func (w *writer) Prepare(ctx context.Context, rows int64, digest string) (runsta
 	defer leave()
 	if w.ended {
 		return runstate.Handle{}, fmt.Errorf("%s: %w", w.artifact.Name(), errEnded)
+	}
+	if w.failed != nil {
+		return runstate.Handle{}, fmt.Errorf("upload %s: %w", w.artifact.Name(), w.failed)
 	}
 	for {
 		err := w.upload.Finish(ctx)

@@ -102,7 +102,7 @@ func (c *client) Mkdirs(ctx context.Context, dir string) error {
 	}
 	done, err := a.answeredTrue()
 	if err == nil && !done {
-		err = errors.New("the answer is false")
+		err = namenode.ErrFalse
 	}
 	if err != nil {
 		return fmt.Errorf("MKDIRS %s: %w", dir, err)
@@ -122,7 +122,7 @@ func (c *client) Rename(ctx context.Context, from, to string) error {
 	}
 	done, err := a.answeredTrue()
 	if err == nil && !done {
-		err = errors.New("the answer is false")
+		err = namenode.ErrFalse
 	}
 	if err != nil {
 		return fmt.Errorf("RENAME %s to %s: %w", from, to, err)

@@ -49,7 +49,9 @@ var (
 	otherClasses  = []string{"StandbyException", "ObserverRetryOnActiveException"}
 	absentClasses = []string{"FileNotFoundException"}
 	takenClasses  = []string{"FileAlreadyExistsException", "AlreadyBeingCreatedException", "PathIsNotEmptyDirectoryException"}
-	deniedClasses = []string{"AccessControlException", "SecurityException", "AuthorizationException", "InvalidToken"}
+	// Quotas are of the folder, and whoever has set them must raise them.
+	permanentClasses = []string{"NSQuotaExceededException", "DSQuotaExceededException", "QuotaByStorageTypeExceededException", "ParentNotDirectoryException"}
+	deniedClasses    = []string{"AccessControlException", "SecurityException", "AuthorizationException", "InvalidToken"}
 )
 
 // Is makes an fs error, or one of namenode's, of what a server has said.
@@ -61,6 +63,8 @@ func (e *remoteError) Is(target error) bool {
 		return slices.Contains(takenClasses, e.class)
 	case fs.ErrPermission:
 		return slices.Contains(deniedClasses, e.class) || e.status == http.StatusUnauthorized
+	case namenode.ErrPermanent:
+		return e.Is(fs.ErrPermission) || slices.Contains(permanentClasses, e.class) || e.status == http.StatusBadRequest && e.class != ""
 	case namenode.ErrOpen:
 		return strings.Contains(e.message, "under construction")
 	}

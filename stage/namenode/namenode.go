@@ -221,6 +221,22 @@ func (s *Sink) random(n int) (string, error) {
 	return hex.EncodeToString(b), nil
 }
 
+// remove removes a file or folder. A server that answers that it was not there is believed when it is not there.
+func (s *Sink) remove(ctx context.Context, name string, all bool) error {
+	for range 2 {
+		was, err := s.Client.Remove(ctx, name, all)
+		if was || err != nil {
+			return err
+		}
+		if _, err := s.Client.Stat(ctx, name); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("remove %s: %w, and it is still there", name, ErrFalse)
+}
+
 // runOf is the run of an artifact's name, "" of another name.
 func runOf(name string) runstate.Token {
 	a, err := parseName(name)

@@ -64,8 +64,7 @@ func (s *Sink) putOnce(ctx context.Context, name string, data []byte) (err error
 		return err
 	}
 	defer func() {
-		_, removeErr := s.Client.Remove(context.WithoutCancel(ctx), dir, true)
-		err = errors.Join(err, removeErr)
+		err = errors.Join(err, s.remove(context.WithoutCancel(ctx), dir, true))
 	}()
 	up, err := s.Client.Create(ctx, file)
 	if err != nil {

@@ -20,16 +20,15 @@ func (s *Sink) Probe(ctx context.Context, run runstate.Token) (err error) {
 	}
 	defer leave()
 	dir := path.Join(stage.Hidden, probePrefix+string(run))
-	if _, err := s.Client.Remove(ctx, s.in(dir), true); err != nil {
-		return err
-	}
-	if err := s.Client.Mkdirs(ctx, s.in(dir)); err != nil {
+	if err := s.remove(ctx, s.in(dir), true); err != nil {
 		return err
 	}
 	defer func() {
-		_, removeErr := s.Client.Remove(context.WithoutCancel(ctx), s.in(dir), true)
-		err = errors.Join(err, removeErr)
+		err = errors.Join(err, s.remove(context.WithoutCancel(ctx), s.in(dir), true))
 	}()
+	if err := s.Client.Mkdirs(ctx, s.in(dir)); err != nil { // it may be there all the same
+		return err
+	}
 	return s.probe(ctx, s.in(dir))
 }
 

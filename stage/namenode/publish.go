@@ -103,8 +103,7 @@ func (s *Sink) barrier(ctx context.Context) error {
 	if err := s.Client.Mkdirs(ctx, dir); err != nil {
 		return fmt.Errorf("make what was seen durable: %w", err)
 	}
-	_, err = s.Client.Remove(ctx, dir, false)
-	return err
+	return s.remove(ctx, dir, false)
 }
 
 // Abort deletes the staged file, and its folder. What was deleted cannot be renamed any more; whether it was renamed before is
@@ -118,7 +117,7 @@ func (s *Sink) Abort(ctx context.Context, h runstate.Handle) error {
 	if err := errors.Join(s.check(ctx), s.refusePublished(ctx, p)); err != nil {
 		return err
 	}
-	if _, err := s.Client.Remove(ctx, s.in(path.Dir(p.Staged)), true); err != nil {
+	if err := s.remove(ctx, s.in(path.Dir(p.Staged)), true); err != nil {
 		return fmt.Errorf("abort %s: %w", h.Name, err)
 	}
 	if staged, _, err := s.see(ctx, p, p.Staged); err != nil || staged != absent {

@@ -37,7 +37,7 @@ func (s *Sink) Sweep(ctx context.Context, run runstate.Token, live []runstate.Ha
 	if err := s.check(ctx); err != nil {
 		return err
 	}
-	_, err = s.Client.Remove(ctx, s.in(path.Join(stage.Hidden, probePrefix+string(run))), true)
+	err = s.remove(ctx, s.in(path.Join(stage.Hidden, probePrefix+string(run))), true)
 	return errors.Join(err, s.sweep(ctx, run, keep))
 }
 
@@ -57,14 +57,14 @@ func (s *Sink) sweep(ctx context.Context, run runstate.Token, keep map[string]bo
 			left++
 			continue
 		}
-		if _, err := s.Client.Remove(ctx, path.Join(dir, is.Name), true); err != nil {
+		if err := s.remove(ctx, path.Join(dir, is.Name), true); err != nil {
 			return err
 		}
 	}
 	if left > 0 {
 		return nil
 	}
-	if _, err := s.Client.Remove(ctx, dir, false); err != nil {
+	if err := s.remove(ctx, dir, false); err != nil {
 		if all, listErr := s.Client.List(ctx, dir); listErr == nil && len(all) > 0 { // somebody has staged in the meantime
 			return nil
 		}

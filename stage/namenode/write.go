@@ -147,8 +147,7 @@ func (w *writer) giveUp(ctx context.Context) error {
 		w.upload.GiveUp()
 		w.upload = nil
 	}
-	_, err := w.sink.Client.Remove(ctx, w.sink.in(w.folder), true)
-	return err
+	return w.sink.remove(ctx, w.sink.in(w.folder), true)
 }
 
 // Prepare ends the upload, and looks whether the server has what was sent: a closed file of this length and checksum.

@@ -50,6 +50,9 @@ func (s *Sink) probe(ctx context.Context, dir string) error {
 	if is.ID != ids[two] || renameErr == nil {
 		return fmt.Errorf("%w: a rename onto a name that is taken has replaced it, or was answered with success", stage.ErrRefused)
 	}
+	if errors.Is(renameErr, ErrFalse) {
+		return fmt.Errorf("%w: a rename onto a name that is taken is answered with false, as without renameoptions, which this server does not know (HttpFS does not; use the NameNode's own address)", stage.ErrRefused)
+	}
 	if !errors.Is(renameErr, fs.ErrExist) {
 		return fmt.Errorf("try a rename onto a name that is taken: %w", renameErr)
 	}

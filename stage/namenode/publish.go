@@ -84,12 +84,22 @@ func (s *Sink) finalOf(ctx context.Context, p promise) (sight, error) {
 	return final, err
 }
 
-// clear removes the folder of a published artifact, which is empty.
+// clear removes the folder of a published artifact, which is empty. One that is not is left to Sweep, if it is not our
+// artifact that is still in it.
 func (s *Sink) clear(ctx context.Context, p promise) error {
-	if _, err := s.Client.Remove(ctx, s.in(path.Dir(p.Staged)), false); err != nil {
-		return fmt.Errorf("remove the folder that %s was staged in: %w", p.handle.Name, err)
+	err := s.remove(ctx, s.in(path.Dir(p.Staged)), false)
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("remove the folder that %s was staged in: %w", p.handle.Name, err)
+	if errors.Is(err, fs.ErrExist) {
+		final, _, lookErr := s.see(ctx, p, p.handle.Name)
+		if lookErr == nil && final == ours {
+			return nil
+		}
+		return errors.Join(err, lookErr)
+	}
+	return err
 }
 
 // barrier makes what a look has shown durable. A NameNode shows a change before it has the change on its disk, and answers to

@@ -77,9 +77,9 @@ func (s *Sink) putOnce(ctx context.Context, name string, data []byte) (err error
 	if err := up.Finish(ctx); err != nil {
 		return err
 	}
-	is, err := s.Client.Stat(ctx, file)
-	if err == nil && is.Size != int64(len(data)) {
-		err = fmt.Errorf("put %s: the server has %d bytes of %d", name, is.Size, len(data))
+	there, is, err := s.get(ctx, path.Join(stage.Hidden, path.Base(dir), stagedFile))
+	if err == nil && !bytes.Equal(there, data) {
+		err = fmt.Errorf("put %s: the server has other bytes than those that were sent", name)
 	}
 	if err != nil {
 		return err
@@ -88,9 +88,9 @@ func (s *Sink) putOnce(ctx context.Context, name string, data []byte) (err error
 	if err == nil {
 		return nil
 	}
-	there, lookErr := s.Client.Stat(ctx, s.in(name))
+	final, lookErr := s.Client.Stat(ctx, s.in(name))
 	switch {
-	case lookErr == nil && there.ID == is.ID && is.ID != 0:
+	case lookErr == nil && final.ID == is.ID && is.ID != 0:
 		return s.barrier(ctx)
 	case lookErr == nil:
 		return &fs.PathError{Op: "put", Path: s.in(name), Err: fs.ErrExist}

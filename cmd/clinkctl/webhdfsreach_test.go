@@ -251,10 +251,10 @@ func TestB98HDFSSecretsAreNotTold(t *testing.T) {
 			"page":    hdfsEcho("", 502),
 			"ok page": hdfsEcho("", 200),
 			"redirect": func(rw http.ResponseWriter, r *http.Request) {
-				http.Redirect(rw, r, "http://127.0.0.1:1"+r.URL.String(), 307)
+				http.Redirect(rw, r, "http://127.0.0.1:1"+r.URL.String(), http.StatusTemporaryRedirect)
 			},
 			"odd redirect": func(rw http.ResponseWriter, r *http.Request) {
-				http.Redirect(rw, r, "ftp://"+url.QueryEscape(r.URL.Query().Get("delegation")), 307)
+				http.Redirect(rw, r, "ftp://"+url.QueryEscape(r.URL.Query().Get("delegation")), http.StatusTemporaryRedirect)
 			},
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {

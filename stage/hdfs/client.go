@@ -206,7 +206,7 @@ func (c *client) Remove(ctx context.Context, name string, all bool) (bool, error
 			was, err = false, nil
 		}
 		if errors.Is(err, syscall.ENOTEMPTY) {
-			return &remoteError{"PathIsNotEmptyDirectoryException", name + " is not empty"}
+			return namenode.Exception{Class: "PathIsNotEmptyDirectoryException", Message: name + " is not empty"}
 		}
 		return err
 	})

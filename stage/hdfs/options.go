@@ -103,11 +103,11 @@ func (c *client) configure() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("Hadoop's configuration: %w", err)
+		return fmt.Errorf("the configuration of Hadoop: %w", err)
 	}
 	c.library = colinmarc.ClientOptionsFromConf(conf)
 	if c.library.KerberosClient != nil {
-		return fmt.Errorf("%w: Hadoop's configuration asks for Kerberos, which clinkctl does not speak with HDFS yet; webhdfs:// takes a delegation_token", stage.ErrRefused)
+		return fmt.Errorf("%w: the configuration of Hadoop asks for Kerberos, which clinkctl does not speak with HDFS yet; webhdfs:// takes a delegation_token", stage.ErrRefused)
 	}
 	if c.nodes, err = c.nodesOf(conf); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (c *client) nodesOf(conf hadoopconf.HadoopConf) ([]string, error) {
 			for id := range strings.SplitSeq(ids, ",") {
 				name := "dfs.namenode.rpc-address." + c.at.host + "." + strings.TrimSpace(id)
 				if conf[name] == "" {
-					return nil, fmt.Errorf("Hadoop's configuration names the NameNode %s of %s, and has no %s", id, c.at.host, name)
+					return nil, fmt.Errorf("the configuration of Hadoop names the NameNode %s of %s, and has no %s", id, c.at.host, name)
 				}
 				hosts = append(hosts, conf[name])
 			}

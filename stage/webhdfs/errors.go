@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/clinkctl/clinkctl/stage/namenode"
@@ -19,14 +18,13 @@ import (
 
 // remoteError is what a server has said went wrong. Its status tells next to nothing: most are 403.
 type remoteError struct {
-	host    string
-	status  int
-	class   string // of the Java exception, without its package; "" where what answered is no WebHDFS
-	message string // its first line
+	host               string
+	status             int
+	namenode.Exception // without a class where what answered is no WebHDFS
 }
 
 func (e *remoteError) Error() string {
-	if e.class == "" {
+	if e.Class == "" {
 		text := fmt.Sprintf("%s answers %d %s, and not as WebHDFS does", e.host, e.status, http.StatusText(e.status))
 		switch e.status {
 		case http.StatusUnauthorized:
@@ -36,53 +34,26 @@ func (e *remoteError) Error() string {
 		}
 		return text
 	}
-	return fmt.Sprintf("%s answers %s: %s", e.host, e.class, e.message)
+	return fmt.Sprintf("%s answers %s: %s", e.host, e.Class, e.Message)
 }
 
-// Classes of exceptions, by what they say about a request.
-var (
-	// It was not done, and may be later.
-	laterClasses = []string{"SafeModeException", "RetriableException", "EOFException", "SocketException", "SocketTimeoutException",
-		"ConnectException", "ConnectTimeoutException", "NoRouteToHostException", "RecoveryInProgressException", "ClosedChannelException",
-		"InterruptedIOException", "RetryStartFileException", "NotReplicatedYetException", "ServerTooBusyException", "RpcServerException"}
-	// It was not done, and another NameNode is the one to ask.
-	otherClasses  = []string{"StandbyException", "ObserverRetryOnActiveException"}
-	absentClasses = []string{"FileNotFoundException"}
-	takenClasses  = []string{"FileAlreadyExistsException", "AlreadyBeingCreatedException", "PathIsNotEmptyDirectoryException"}
-	// Quotas are of the folder, and whoever has set them must raise them.
-	permanentClasses = []string{"NSQuotaExceededException", "DSQuotaExceededException", "QuotaByStorageTypeExceededException", "ParentNotDirectoryException"}
-	deniedClasses    = []string{"AccessControlException", "SecurityException", "AuthorizationException", "InvalidToken"}
-)
-
-// Is makes an fs error, or one of namenode's, of what a server has said.
+// Is knows by status what has no class, and a request that no other try makes better.
 func (e *remoteError) Is(target error) bool {
-	switch target {
-	case fs.ErrNotExist:
-		return slices.Contains(absentClasses, e.class)
-	case fs.ErrExist:
-		return slices.Contains(takenClasses, e.class)
-	case fs.ErrPermission:
-		return slices.Contains(deniedClasses, e.class) || e.status == http.StatusUnauthorized
-	case namenode.ErrPermanent:
-		return e.Is(fs.ErrPermission) || slices.Contains(permanentClasses, e.class) || e.status == http.StatusBadRequest && e.class != ""
-	case namenode.ErrOpen:
-		return strings.Contains(e.message, "under construction")
+	switch {
+	case e.status == http.StatusUnauthorized && (target == fs.ErrPermission || target == namenode.ErrPermanent):
+		return true
+	case e.status == http.StatusBadRequest && e.Class != "" && target == namenode.ErrPermanent:
+		return true
 	}
-	return false
+	return e.Exception.Is(target)
 }
 
 func (e *remoteError) passing() bool {
-	switch {
-	case e.class == "":
+	if e.Class == "" {
 		return e.status >= 500 || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout
-	case e.class == "IOException":
-		return strings.Contains(e.message, "Failed to find datanode") || strings.Contains(e.message, "could only be written to")
 	}
-	return slices.Contains(laterClasses, e.class) || slices.Contains(otherClasses, e.class)
+	return e.Passing()
 }
-
-// letters are what the names of exceptions are made of.
-const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 // failed makes an error of an answer.
 func (c *client) failed(host string, status int, body []byte) error {
@@ -91,15 +62,12 @@ func (c *client) failed(host string, status int, body []byte) error {
 	}
 	e := &remoteError{host: host, status: status}
 	if json.Unmarshal(body, &said) == nil {
-		e.class = said.RemoteException.JavaClassName
-		if e.class == "" {
-			e.class = said.RemoteException.Exception
+		class := said.RemoteException.JavaClassName
+		if class == "" {
+			class = said.RemoteException.Exception
 		}
-		if e.class = e.class[strings.LastIndexAny(e.class, ".$")+1:]; strings.Trim(e.class, letters) != "" {
-			e.class = "" // it is no class, and may be anything
-		}
-		e.message, _, _ = strings.Cut(strings.TrimSpace(said.RemoteException.Message), "\n")
-		e.message = c.discreet(e.message)
+		e.Exception = namenode.NewException(class, said.RemoteException.Message)
+		e.Message = c.discreet(e.Message)
 	}
 	return e
 }
@@ -174,7 +142,7 @@ func untrusted(err error) bool {
 // elsewhere tells whether another NameNode is the one to ask.
 func elsewhere(err error) bool {
 	if e, ok := errors.AsType[*remoteError](err); ok {
-		return slices.Contains(otherClasses, e.class) || e.class == "" && e.passing()
+		return e.Elsewhere() || e.Class == "" && e.passing()
 	}
 	_, ok := errors.AsType[*networkError](err)
 	return ok

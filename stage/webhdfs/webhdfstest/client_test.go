@@ -51,15 +51,6 @@ type reply struct {
 	err    error
 }
 
-// class is the javaClassName of an exception.
-func (r reply) class() string {
-	var x struct{ RemoteException remoteException }
-	if json.Unmarshal([]byte(r.body), &x) != nil {
-		return ""
-	}
-	return x.RemoteException.JavaClassName
-}
-
 func (c *client) ask(method, url string, body io.Reader, headers ...string) reply {
 	if strings.HasPrefix(url, "/") {
 		url = c.url + prefix + url

@@ -75,7 +75,7 @@ func (s *Sink) begin(ctx context.Context, h runstate.Handle) (leave func(), p pr
 // seeFinal looks at the name under which an artifact is published, and at the checksum of what has it.
 func (s *Sink) seeFinal(ctx context.Context, p promise) (sight, string, error) {
 	seen, detail, err := s.see(ctx, p, p.handle.Name)
-	if err != nil || seen != ours || p.Checksum.Bytes == "" || !s.Checksum {
+	if err != nil || seen != ours || p.Checksum.Bytes == "" {
 		return seen, detail, err
 	}
 	sum, err := s.Client.Checksum(ctx, s.in(p.handle.Name))
@@ -87,7 +87,7 @@ func (s *Sink) seeFinal(ctx context.Context, p promise) (sight, string, error) {
 	case err != nil:
 		return absent, "", fmt.Errorf("ask for the checksum of %s: %w", s.in(p.handle.Name), err)
 	case p.handle.Bytes > 0 && kind(sum.Algorithm) != kind(p.Checksum.Algorithm):
-		return absent, "", fmt.Errorf("the server's checksum of %s is %s now, and was %s: it cannot be compared; there is checksum: false", s.in(p.handle.Name), sum.Algorithm, p.Checksum.Algorithm)
+		return absent, "", fmt.Errorf("the server's checksum of %s is %s now, and was %s: they cannot be compared; configure the servers as they were, or compare the file yourself and say so with clinkctl resolve", s.in(p.handle.Name), sum.Algorithm, p.Checksum.Algorithm)
 	case sum.Bytes != p.Checksum.Bytes:
 		return other, fmt.Sprintf("%s is our file, and has the checksum %s where it had %s: it was written to", s.in(p.handle.Name), sum, p.Checksum), nil
 	}

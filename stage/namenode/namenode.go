@@ -4,7 +4,7 @@
 //	<to>/.clinkctl/id                                   128 random bits: which destination this is
 //	<to>/.clinkctl/<run>/sub0-<run>-000001.a<attempt>-<random>/file    what is staged, in a folder of its own
 //	<to>/.clinkctl/key-<digest>.json                    notes that only clinkctl reads
-//	<to>/.clinkctl/tmp-<random>/file                    a note that is being written, for a moment
+//	<to>/.clinkctl/tmp-<note>-<random>/file             a note that is being written, for a moment
 //
 // An artifact is a file in a folder that nobody else has ever used, and is published by a rename that replaces nothing. What
 // a NameNode answers proves little: a rename that was not answered may have been done, or may yet be; a file whose upload was

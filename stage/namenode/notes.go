@@ -58,7 +58,7 @@ func (s *Sink) putOnce(ctx context.Context, name string, data []byte) (err error
 	if err != nil {
 		return err
 	}
-	dir := s.in(path.Join(stage.Hidden, tmpPrefix+random))
+	dir := s.in(path.Join(stage.Hidden, tmpPrefix+path.Base(name)+"-"+random))
 	file := path.Join(dir, stagedFile)
 	if err := s.Client.Mkdirs(ctx, dir); err != nil {
 		return err

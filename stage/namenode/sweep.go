@@ -38,7 +38,22 @@ func (s *Sink) Sweep(ctx context.Context, run runstate.Token, live []runstate.Ha
 		return err
 	}
 	err = s.remove(ctx, s.in(path.Join(stage.Hidden, probePrefix+string(run))), true)
-	return errors.Join(err, s.sweep(ctx, run, keep))
+	return errors.Join(err, s.sweepManifest(ctx, run), s.sweep(ctx, run, keep))
+}
+
+// sweepManifest removes the folders that manifests of the run were being written in.
+func (s *Sink) sweepManifest(ctx context.Context, run runstate.Token) error {
+	all, err := s.Client.List(ctx, s.in(stage.Hidden))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, is := range all {
+		if strings.HasPrefix(is.Name, tmpPrefix+runstate.ManifestName(run)+"-") {
+			errs = append(errs, s.remove(ctx, s.in(path.Join(stage.Hidden, is.Name)), true))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *Sink) sweep(ctx context.Context, run runstate.Token, keep map[string]bool) error {

@@ -335,3 +335,24 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("%d requests", got)
 	}
 }
+
+// What a process leaves that is killed while it writes its manifest is swept with its run; what is another run's stays.
+func TestSweepOfUnfinishedManifest(t *testing.T) {
+	c, fake := fakeCluster(t, webhdfstest.Options{})
+	s := c.open(t, "to", nil)
+	other := runstate.Token("20261130t013000z00000001")
+	for _, run := range []runstate.Token{fakeRun, other} {
+		fake.Put(path.Join(c.root, "to", stage.Hidden, "tmp-"+runstate.ManifestName(run)+"-0123456789abcdef", "file"), []byte("half"))
+	}
+	if err := s.(stage.Sweeper).Sweep(t.Context(), fakeRun, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name := range fake.Files() {
+		if strings.Contains(name, "tmp-") && !strings.Contains(name, string(other)) {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if n := len(fake.Files()); n != 2 { // the id and the other run's
+		t.Errorf("%d files are there and not 2", n)
+	}
+}

@@ -19,8 +19,6 @@ import (
 	"github.com/clinkctl/clinkctl/stage/webhdfs"
 )
 
-const haRun = runstate.Token("20261130t013000z7f3a9c1e")
-
 // pair is two NameNodes of one cluster.
 type pair struct {
 	*cluster
@@ -65,7 +63,7 @@ func (p *pair) open(around func(http.RoundTripper) http.RoundTripper) stage.Sink
 
 func (p *pair) stage(s stage.Sink) (runstate.Handle, []byte) {
 	p.t.Helper()
-	a, data := runstate.Artifact{Run: haRun, Attempt: 1, Checkpoint: 1, Ext: "csv"}, bytes.Repeat([]byte("0123456789abcdef"), 1<<17)
+	a, data := runstate.Artifact{Run: fakeRun, Attempt: 1, Checkpoint: 1, Ext: "csv"}, bytes.Repeat([]byte("0123456789abcdef"), 1<<17)
 	w, err := s.(stage.Bytes).Create(p.t.Context(), a)
 	if err == nil {
 		_, err = w.Write(data)

@@ -31,7 +31,7 @@ const backendName = "file"
 
 // Backend is the local file system as a backend. random must give bytes that nobody else gets.
 func Backend(fsys vfs.FS, random io.Reader) stage.Backend {
-	shared := &lockedReader{from: random}
+	shared := stage.Locked(random)
 	return stage.Backend{
 		Name: backendName,
 		Open: func(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
@@ -43,18 +43,6 @@ func Backend(fsys vfs.FS, random io.Reader) stage.Backend {
 		},
 		Store: func(context.Context, stage.Place) (stage.Store, error) { return NewStore(fsys), nil },
 	}
-}
-
-// lockedReader lets several goroutines read random bytes.
-type lockedReader struct {
-	mu   sync.Mutex
-	from io.Reader
-}
-
-func (r *lockedReader) Read(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.from.Read(p)
 }
 
 // sink is an open destination.

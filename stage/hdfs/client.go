@@ -22,7 +22,7 @@ import (
 // client speaks with the NameNodes of one cluster, over several clients of the library: one of those makes one call at a time.
 type client struct {
 	settings
-	at    address
+	at    namenode.Address
 	env   Env
 	nodes []string
 
@@ -39,7 +39,7 @@ func connect(env Env, at stage.Place) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, err := parseAddress(at.To)
+	address, err := namenode.ParseAddress(scheme, at.To)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (c *client) take(ctx context.Context) (*session, error) {
 	g := &guard{timeout: c.timeout, conns: map[net.Conn]bool{}}
 	stop := context.AfterFunc(ctx, g.end)
 	defer stop()
-	o := c.library
+	o := c.options
 	o.Addresses, o.User = c.nodes, c.user
 	o.NamenodeDialFunc, o.DatanodeDialFunc = g.dialNameNode, g.dial
 	library, err := colinmarc.NewClient(o)

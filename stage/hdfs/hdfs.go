@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/clinkctl/clinkctl/stage"
@@ -29,7 +28,7 @@ type Env struct {
 
 // Backend is HDFS over its native protocol as a backend.
 func Backend(env Env) stage.Backend {
-	env.Random = &lockedReader{from: env.Random}
+	env.Random = stage.Locked(env.Random)
 	return stage.Backend{
 		Name: scheme, Scheme: scheme, Expand: expand, Memory: memory,
 		Barring: "power loss at the cluster", Instead: "webhdfs://",
@@ -45,21 +44,9 @@ func Backend(env Env) stage.Backend {
 			if err != nil {
 				return nil, err
 			}
-			return &namenode.Store{Client: c, Prefix: scheme + "://" + c.at.host, Tries: c.retries, Sleep: env.Sleep}, nil
+			return &namenode.Store{Client: c, Prefix: c.at.Server(), Tries: c.retries, Sleep: env.Sleep}, nil
 		},
 	}
-}
-
-// lockedReader lets several goroutines read random bytes.
-type lockedReader struct {
-	mu   sync.Mutex
-	from io.Reader
-}
-
-func (r *lockedReader) Read(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.from.Read(p)
 }
 
 func open(ctx context.Context, env Env, at stage.Place, create bool) (stage.Sink, error) {
@@ -67,7 +54,7 @@ func open(ctx context.Context, env Env, at stage.Place, create bool) (stage.Sink
 	if err != nil {
 		return nil, err
 	}
-	return namenode.Open(ctx, namenode.Options{Backend: scheme, At: at.To, Dir: c.at.path, Client: c,
+	return namenode.Open(ctx, namenode.Options{Backend: scheme, At: at.To, Dir: c.at.Path, Client: c,
 		Random: env.Random, Sleep: env.Sleep, Block: c.block, Checksum: c.checksum, Retries: c.retries}, create)
 }
 

@@ -15,8 +15,12 @@ import (
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/namenode"
 	"github.com/clinkctl/clinkctl/stage/options"
 )
+
+// rpcPort is the port of a NameNode that no port is given for.
+const rpcPort = "8020"
 
 // Defaults.
 const (
@@ -41,12 +45,12 @@ type settings struct {
 	replication int   // 0: the NameNode's
 	permission  fs.FileMode
 
-	library colinmarc.ClientOptions // what the configuration files say
+	options colinmarc.ClientOptions // what the configuration files say
 }
 
 func knownOptions() []options.Option[settings] {
 	return []options.Option[settings]{
-		{Name: "namenodes", Read: options.Texts(func(s *settings) *[]string { return &s.namenodes }, checkHost)},
+		{Name: "namenodes", Read: options.Texts(func(s *settings) *[]string { return &s.namenodes }, namenode.CheckHost)},
 		{Name: "conf", Read: options.Text(func(s *settings) *string { return &s.conf }, nil)},
 		{Name: "user", Read: options.Text(func(s *settings) *string { return &s.user }, nil)},
 		{Name: "checksum", Read: options.Truth(func(s *settings) *bool { return &s.checksum })},
@@ -82,7 +86,7 @@ func read(given map[string]any) (settings, error) {
 
 // expand checks what a job says of a destination.
 func expand(to string, given map[string]any, _ int64) (stage.Place, error) {
-	at, err := parseAddress(to)
+	at, err := namenode.ParseAddress(scheme, to)
 	_, optionsErr := read(given)
 	if err := errors.Join(err, optionsErr); err != nil {
 		return stage.Place{}, err
@@ -105,8 +109,8 @@ func (c *client) configure() error {
 	if err != nil {
 		return fmt.Errorf("the configuration of Hadoop: %w", err)
 	}
-	c.library = colinmarc.ClientOptionsFromConf(conf)
-	if c.library.KerberosClient != nil {
+	c.options = colinmarc.ClientOptionsFromConf(conf)
+	if c.options.KerberosClient != nil {
 		return fmt.Errorf("%w: the configuration of Hadoop asks for Kerberos, which clinkctl does not speak with HDFS yet; webhdfs:// takes a delegation_token", stage.ErrRefused)
 	}
 	if c.nodes, err = c.nodesOf(conf); err != nil {
@@ -129,13 +133,13 @@ func (c *client) configure() error {
 func (c *client) nodesOf(conf hadoopconf.HadoopConf) ([]string, error) {
 	hosts := c.namenodes
 	if len(hosts) == 0 {
-		hosts = []string{c.at.host}
-		if ids := conf["dfs.ha.namenodes."+c.at.host]; ids != "" {
+		hosts = []string{c.at.Host}
+		if ids := conf["dfs.ha.namenodes."+c.at.Host]; ids != "" {
 			hosts = nil
 			for id := range strings.SplitSeq(ids, ",") {
-				name := "dfs.namenode.rpc-address." + c.at.host + "." + strings.TrimSpace(id)
+				name := "dfs.namenode.rpc-address." + c.at.Host + "." + strings.TrimSpace(id)
 				if conf[name] == "" {
-					return nil, fmt.Errorf("the configuration of Hadoop names the NameNode %s of %s, and has no %s", id, c.at.host, name)
+					return nil, fmt.Errorf("the configuration of Hadoop names the NameNode %s of %s, and has no %s", id, c.at.Host, name)
 				}
 				hosts = append(hosts, conf[name])
 			}

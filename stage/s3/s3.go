@@ -39,7 +39,7 @@ type Env struct {
 
 // Backend is object stores as a backend.
 func Backend(env Env) stage.Backend {
-	env.Random = &lockedReader{from: env.Random}
+	env.Random = stage.Locked(env.Random)
 	return stage.Backend{
 		Name: scheme, Scheme: scheme, Expand: expand, Memory: memory,
 		Open: func(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
@@ -52,18 +52,6 @@ func Backend(env Env) stage.Backend {
 		State: func(ctx context.Context, at stage.Place) (runstate.Objects, error) { return openState(ctx, env, at) },
 		Store: func(ctx context.Context, at stage.Place) (stage.Store, error) { return openStore(ctx, env, at) },
 	}
-}
-
-// lockedReader lets several goroutines read random bytes.
-type lockedReader struct {
-	mu   sync.Mutex
-	from io.Reader
-}
-
-func (r *lockedReader) Read(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.from.Read(p)
 }
 
 // sink is an open destination.

@@ -27,7 +27,7 @@ const (
 // client speaks WebHDFS with the NameNodes of one cluster.
 type client struct {
 	settings
-	at     address
+	at     namenode.Address
 	env    Env
 	http   *http.Client
 	bases  []string     // of the NameNodes
@@ -44,7 +44,7 @@ func connect(env Env, at stage.Place) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, err := parseAddress(at.To)
+	address, err := namenode.ParseAddress(scheme, at.To)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func connect(env Env, at stage.Place) (*client, error) {
 	}
 	hosts := set.namenodes
 	if len(hosts) == 0 {
-		hosts = []string{address.host}
+		hosts = []string{address.Host}
 	}
 	for _, host := range hosts {
 		c.bases = append(c.bases, set.base(host))

@@ -10,7 +10,14 @@ import (
 	"time"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/namenode"
 	"github.com/clinkctl/clinkctl/stage/options"
+)
+
+// Ports of NameNodes. https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/hdfs-default.xml
+const (
+	httpPort  = "9870"
+	httpsPort = "9871"
 )
 
 // Defaults.
@@ -74,7 +81,7 @@ func knownOptions() []options.Option[settings] {
 }
 
 func checkNode(host string) error {
-	if err := checkHost(host); err != nil {
+	if err := namenode.CheckHost(host); err != nil {
 		return fmt.Errorf("has a NameNode that is none: %w", err)
 	}
 	return nil
@@ -117,7 +124,7 @@ func (s settings) check() error {
 	}
 	for from, to := range s.hosts {
 		for _, host := range []string{from, to} {
-			if err := checkHost(host); err != nil {
+			if err := namenode.CheckHost(host); err != nil {
 				errs = append(errs, fmt.Errorf("webhdfs option host_map: %w", err))
 			}
 		}
@@ -130,7 +137,7 @@ func (s settings) check() error {
 
 // expand checks what a job says of a destination.
 func expand(to string, given map[string]any, _ int64) (stage.Place, error) {
-	at, err := parseAddress(to)
+	at, err := namenode.ParseAddress(scheme, to)
 	_, optionsErr := read(given)
 	if err := errors.Join(err, optionsErr); err != nil {
 		return stage.Place{}, err

@@ -11,5 +11,5 @@ func openStore(env Env, at stage.Place) (stage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &namenode.Store{Client: c, Prefix: scheme + "://" + c.at.host, Tries: c.retries, Sleep: env.Sleep}, nil
+	return &namenode.Store{Client: c, Prefix: c.at.Server(), Tries: c.retries, Sleep: env.Sleep}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/clinkctl/clinkctl/stage"
@@ -29,7 +28,7 @@ type Env struct {
 
 // Backend is HDFS over WebHDFS as a backend.
 func Backend(env Env) stage.Backend {
-	env.Random = &lockedReader{from: env.Random}
+	env.Random = stage.Locked(env.Random)
 	return stage.Backend{
 		Name: scheme, Scheme: scheme, Expand: expand, Memory: memory,
 		Open: func(ctx context.Context, at stage.Place, create bool) (stage.Sink, error) {
@@ -43,24 +42,12 @@ func Backend(env Env) stage.Backend {
 	}
 }
 
-// lockedReader lets several goroutines read random bytes.
-type lockedReader struct {
-	mu   sync.Mutex
-	from io.Reader
-}
-
-func (r *lockedReader) Read(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.from.Read(p)
-}
-
 func open(ctx context.Context, env Env, at stage.Place, create bool) (stage.Sink, error) {
 	c, err := connect(env, at)
 	if err != nil {
 		return nil, err
 	}
-	return namenode.Open(ctx, namenode.Options{Backend: scheme, At: at.To, Dir: c.at.path, Client: c,
+	return namenode.Open(ctx, namenode.Options{Backend: scheme, At: at.To, Dir: c.at.Path, Client: c,
 		Random: env.Random, Sleep: env.Sleep, Block: c.block, Checksum: c.checksum, Retries: c.retries}, create)
 }
 

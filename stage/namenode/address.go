@@ -1,4 +1,4 @@
-package hdfs
+package namenode
 
 import (
 	"errors"
@@ -10,42 +10,39 @@ import (
 	"unicode/utf8"
 )
 
-// address is a folder at a NameNode, or at a nameservice that Hadoop's configuration files name. Its text is hdfs://host:port/path, and the path is taken as it is written: nothing in
-// it is escaped.
-type address struct{ host, path string }
-
-// rpcPort is the port of a NameNode that no port is given for.
-const rpcPort = "8020"
+// Address is a folder at a NameNode, or at what stands for several. Its text is scheme://host:port/path, and the path is taken as it
+// is written: nothing in it is escaped.
+type Address struct{ Scheme, Host, Path string }
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
-// parseAddress reads an address, without slashes at its end.
-func parseAddress(text string) (address, error) {
+// ParseAddress reads an address of a scheme, without slashes at its end.
+func ParseAddress(scheme, text string) (Address, error) {
 	rest, ok := strings.CutPrefix(text, scheme+"://")
 	if !ok {
-		return address{}, fmt.Errorf("%q does not begin with %s://", text, scheme)
+		return Address{}, fmt.Errorf("%q does not begin with %s://", text, scheme)
 	}
 	host, dir, _ := strings.Cut(rest, "/")
 	dir = "/" + strings.Trim(dir, "/")
 	switch {
 	case strings.Contains(host, "@"):
-		return address{}, errors.New("an address has no user and no password: there is the option user")
+		return Address{}, errors.New("an address has no user and no password: there is the option user")
 	case host == "":
-		return address{}, fmt.Errorf("the address has no host: write %s://namenode:%s/path", scheme, rpcPort)
+		return Address{}, fmt.Errorf("the address has no host: write %s://namenode/path", scheme)
 	}
-	if err := checkHost(host); err != nil {
-		return address{}, err
+	if err := CheckHost(host); err != nil {
+		return Address{}, err
 	}
-	return address{host, dir}, checkPath(dir)
+	return Address{scheme, host, dir}, checkPath(dir)
 }
 
-// checkHost refuses what is neither a host nor a host and port.
-func checkHost(host string) error {
+// CheckHost refuses what is neither a host nor a host and port.
+func CheckHost(host string) error {
 	name, port := host, ""
 	if strings.Contains(host, ":") {
 		var err error
 		if name, port, err = net.SplitHostPort(host); err != nil || port == "" || strings.Trim(port, "0123456789") != "" {
-			return fmt.Errorf("%q is not a host and a port: write namenode:%s", host, rpcPort)
+			return fmt.Errorf("%q is not a host and a port: write host:port", host)
 		}
 	}
 	if !hostName.MatchString(name) && net.ParseIP(name) == nil {
@@ -75,4 +72,7 @@ func checkPath(dir string) error {
 	return nil
 }
 
-func (a address) String() string { return strings.TrimSuffix(scheme+"://"+a.host+a.path, "/") }
+// Server is the address's beginning, up to its path.
+func (a Address) Server() string { return a.Scheme + "://" + a.Host }
+
+func (a Address) String() string { return strings.TrimSuffix(a.Server()+a.Path, "/") }

@@ -22,17 +22,23 @@ import (
 var hdfsFolders atomic.Int64
 
 // TestHDFSScripts runs scripts on a real HDFS, each in a folder of its own, $DIR; $NAMENODE is where its WebHDFS is, $RPC its native protocol.
+// Those of one that asks for Kerberos begin with $KERBEROS, which is the folder that has its keytabs.
 func TestHDFSScripts(t *testing.T) {
 	namenode := os.Getenv("CLINKCTL_TEST_WEBHDFS")
 	if namenode == "" {
 		t.Skip(`CLINKCTL_TEST_WEBHDFS names no NameNode: eval "$(scripts/services/hdfs start DIR)"`)
+	}
+	if os.Getenv("CLINKCTL_TEST_KERBEROS_DIR") == "" {
+		t.Skip(`CLINKCTL_TEST_KERBEROS_DIR is not set: eval "$(CLINKCTL_TEST_KERBEROS=1 scripts/services/hdfs start DIR)"`)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/hdfs",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			for k, v := range map[string]string{"NAMENODE": namenode, "RPC": os.Getenv("CLINKCTL_TEST_HDFS"), "DIR": fmt.Sprintf("/s%d-%d-%d", os.Getpid(), time.Now().UnixNano(), hdfsFolders.Add(1)),
+			for k, v := range map[string]string{"NAMENODE": namenode, "RPC": os.Getenv("CLINKCTL_TEST_HDFS"),
+				"KERBEROS": os.Getenv("CLINKCTL_TEST_KERBEROS_DIR"), "KERBEROS_NAMENODE": os.Getenv("CLINKCTL_TEST_KERBEROS_WEBHDFS"), "KERBEROS_RPC": os.Getenv("CLINKCTL_TEST_KERBEROS_HDFS"),
+				"DIR":            fmt.Sprintf("/s%d-%d-%d", os.Getpid(), time.Now().UnixNano(), hdfsFolders.Add(1)),
 				"CLINKCTL_STATE": filepath.Join(env.WorkDir, "state"), "HOME": env.WorkDir, "GORACE": "atexit_sleep_ms=0"} {
 				env.Setenv(k, v)
 			}
@@ -40,11 +46,19 @@ func TestHDFSScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": cmdExits, "run-token": cmdRunToken,
+			"expand":      cmdExpand,
 			"hdfs-put":    func(ts *testscript.TestScript, _ bool, args []string) { hdfsPut(ts, args[0], args[1]) },
 			"hdfs-list":   func(ts *testscript.TestScript, _ bool, args []string) { hdfsList(ts, args[0]) },
 			"hdfs-remove": func(ts *testscript.TestScript, _ bool, args []string) { hdfsRemove(ts, args[0]) },
 		},
 	})
+}
+
+// cmdExpand puts variables into files: expand FILE...
+func cmdExpand(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range args {
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(os.Expand(ts.ReadFile(name), ts.Getenv)), 0o600))
+	}
 }
 
 // hdfsCall asks the NameNode of a script, as root.

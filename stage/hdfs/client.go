@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"net"
+	"regexp"
 	"sync"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	colinmarc "github.com/colinmarc/hdfs/v2"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/kerberos"
 	"github.com/clinkctl/clinkctl/stage/namenode"
 )
 
@@ -25,6 +27,7 @@ type client struct {
 	at    namenode.Address
 	env   Env
 	nodes []string
+	login *kerberos.Login // nil where there is none
 
 	mu     sync.Mutex
 	idle   []*session
@@ -70,6 +73,16 @@ func (c *client) take(ctx context.Context) (*session, error) {
 	o := c.options
 	o.Addresses, o.User = c.nodes, c.user
 	o.NamenodeDialFunc, o.DatanodeDialFunc = g.dialNameNode, g.dial
+	if c.login != nil {
+		var err error
+		if o.KerberosClient, err = c.login.Client(); err != nil {
+			g.end()
+			if errors.Is(err, kerberos.ErrUnreached) {
+				err = &brokenError{err}
+			}
+			return nil, err
+		}
+	}
 	library, err := colinmarc.NewClient(o)
 	if err != nil {
 		g.end()
@@ -108,6 +121,9 @@ func (c *client) Close() error {
 	for _, s := range idle {
 		s.end()
 	}
+	if c.login != nil {
+		c.login.Close()
+	}
 	return nil
 }
 
@@ -127,6 +143,9 @@ func (c *client) call(ctx context.Context, method, name string, do func(s *sessi
 	}
 }
 
+// refusedLogin is what the library says of a connection that has ended before it could be used.
+var refusedLogin = regexp.MustCompile(`no available namenodes: .*(EOF|broken pipe|connection reset)`)
+
 func (c *client) once(ctx context.Context, method string, do func(s *session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -142,6 +161,9 @@ func (c *client) once(ctx context.Context, method string, do func(s *session) er
 	}
 	stop := context.AfterFunc(ctx, s.guard.end)
 	err = sort(ctx, do(s))
+	if c.login == nil && err != nil && refusedLogin.MatchString(err.Error()) {
+		err = fmt.Errorf("%w; a NameNode that asks for Kerberos ends connections like this: there is the option kerberos", err)
+	}
 	if !stop() {
 		err = errors.Join(err, &brokenError{context.Cause(ctx)})
 	}

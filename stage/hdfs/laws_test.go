@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"strings"
@@ -32,6 +33,7 @@ type cluster struct {
 	*colinmarc.Client
 	host, root string
 	places     atomic.Int64
+	reach      map[string]any
 }
 
 // realCluster is the one that CLINKCTL_TEST_HDFS names.
@@ -41,11 +43,16 @@ func realCluster(t *testing.T) *cluster {
 	if host == "" {
 		t.Skip(`CLINKCTL_TEST_HDFS names no NameNode: eval "$(scripts/services/hdfs start DIR)"`)
 	}
-	client, err := colinmarc.NewClient(colinmarc.ClientOptions{Addresses: []string{host}, User: "root"})
+	return newCluster(t, colinmarc.ClientOptions{Addresses: []string{host}, User: "root"}, map[string]any{"user": "root"})
+}
+
+func newCluster(t *testing.T, o colinmarc.ClientOptions, reach map[string]any) *cluster {
+	t.Helper()
+	client, err := colinmarc.NewClient(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{Client: client, host: host, root: fmt.Sprintf("/n%d-%d", os.Getpid(), time.Now().UnixNano())}
+	c := &cluster{Client: client, host: o.Addresses[0], reach: reach, root: fmt.Sprintf("/n%d-%d", os.Getpid(), time.Now().UnixNano())}
 	t.Cleanup(func() {
 		if err := errors.Join(client.RemoveAll(c.root), client.Close()); err != nil {
 			t.Error(err)
@@ -56,7 +63,9 @@ func realCluster(t *testing.T) *cluster {
 
 // at is a destination in the test's folder.
 func (c *cluster) at(name string) stage.Place {
-	return stage.Place{To: "hdfs://" + c.host + path.Join(c.root, name), Reach: map[string]any{"user": "root", "retries": 4, "timeout": "20s"}}
+	reach := map[string]any{"retries": 4, "timeout": "20s"}
+	maps.Copy(reach, c.reach)
+	return stage.Place{To: "hdfs://" + c.host + path.Join(c.root, name), Reach: reach}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/kerberos"
 	"github.com/clinkctl/clinkctl/stage/namenode"
 	"github.com/clinkctl/clinkctl/stage/options"
 )
@@ -40,6 +41,9 @@ type settings struct {
 	checksum  bool
 	retries   int           // tries of a call
 	timeout   time.Duration // of a read or write on a connection
+	kerberos  kerberos.Options
+	principal string // of the NameNodes
+	transfer  string // how what goes to DataNodes is protected
 	// What files are.
 	block       int64 // bytes
 	replication int   // 0: the NameNode's
@@ -49,7 +53,9 @@ type settings struct {
 }
 
 func knownOptions() []options.Option[settings] {
-	return []options.Option[settings]{
+	return append(kerberos.Known(func(s *settings) *kerberos.Options { return &s.kerberos }), []options.Option[settings]{
+		{Name: "namenode_principal", Read: options.Text(func(s *settings) *string { return &s.principal }, nil)},
+		{Name: "data_transfer_protection", Read: options.Text(func(s *settings) *string { return &s.transfer }, options.OneOf("authentication", "integrity", "privacy"))},
 		{Name: "namenodes", Read: options.Texts(func(s *settings) *[]string { return &s.namenodes }, namenode.CheckHost)},
 		{Name: "conf", Read: options.Text(func(s *settings) *string { return &s.conf }, nil)},
 		{Name: "user", Read: options.Text(func(s *settings) *string { return &s.user }, nil)},
@@ -73,7 +79,7 @@ func knownOptions() []options.Option[settings] {
 			s.permission = fs.FileMode(n)
 			return err
 		}},
-	}
+	}...)
 }
 
 var octal = regexp.MustCompile(`^[01]?[0-7]{3}$`)
@@ -81,7 +87,16 @@ var octal = regexp.MustCompile(`^[01]?[0-7]{3}$`)
 // read reads options, all that is wrong with them at once.
 func read(given map[string]any) (settings, error) {
 	s := settings{checksum: true, retries: defaultRetries, timeout: defaultTimeout, block: defaultBlock}
-	return s, options.Read(scheme, knownOptions(), given, &s)
+	err := options.Read(scheme, knownOptions(), given, &s)
+	return s, errors.Join(err, s.check())
+}
+
+// check compares options with each other.
+func (s settings) check() error {
+	if s.kerberos.Use && s.user != "" {
+		return errors.New("hdfs option kerberos says who we are: it is not used with user")
+	}
+	return s.kerberos.Check(scheme)
 }
 
 // expand checks what a job says of a destination.
@@ -110,11 +125,14 @@ func (c *client) configure() error {
 		return fmt.Errorf("the configuration of Hadoop: %w", err)
 	}
 	c.options = colinmarc.ClientOptionsFromConf(conf)
-	if c.options.KerberosClient != nil {
-		return fmt.Errorf("%w: the configuration of Hadoop asks for Kerberos, which clinkctl does not speak with HDFS yet; webhdfs:// takes a delegation_token", stage.ErrRefused)
-	}
 	if c.nodes, err = c.nodesOf(conf); err != nil {
 		return err
+	}
+	if c.transfer != "" {
+		c.options.DataTransferProtection = c.transfer
+	}
+	if c.kerberos.Use || c.options.KerberosClient != nil {
+		return c.loginWithKerberos()
 	}
 	if c.user == "" {
 		c.user = os.Getenv("HADOOP_USER_NAME")
@@ -127,6 +145,19 @@ func (c *client) configure() error {
 		c.user = u.Username
 	}
 	return nil
+}
+
+// loginWithKerberos prepares a login where the job or Hadoop's configuration asks for one.
+func (c *client) loginWithKerberos() (err error) {
+	c.options.KerberosClient = nil // the library has put one there that can do nothing
+	if c.principal != "" {
+		c.options.KerberosServicePrincipleName, _, _ = strings.Cut(c.principal, "@")
+	}
+	if c.options.KerberosServicePrincipleName == "" {
+		return errors.New("the principal of the NameNodes is not known: Hadoop's hdfs-site.xml says it as dfs.namenode.kerberos.principal, and the option namenode_principal: nn/_HOST")
+	}
+	c.login, err = kerberos.New(c.kerberos)
+	return err
 }
 
 // nodesOf are the addresses of the NameNodes of a destination.

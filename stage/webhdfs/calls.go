@@ -155,7 +155,7 @@ func (c *client) Checksum(ctx context.Context, name string) (sum namenode.Checks
 			if err != nil {
 				return err
 			}
-			if a, err = c.once(ctx, http.MethodGet, u.String()); err != nil {
+			if a, err = c.once(ctx, http.MethodGet, u.String(), ""); err != nil {
 				return err
 			}
 		}
@@ -222,7 +222,7 @@ var errStalled = errors.New("no byte has moved for too long")
 func (c *client) download(ctx context.Context, target string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.timeout, func() { cancel(errStalled) })
-	r, err := c.send(ctx, http.MethodGet, target, nil)
+	r, err := c.send(ctx, http.MethodGet, target, "", nil)
 	if err == nil && r.StatusCode != http.StatusOK {
 		if _, err = c.receive(ctx, r); err == nil {
 			err = fmt.Errorf("%s answers %d to a read", r.Request.URL.Host, r.StatusCode)

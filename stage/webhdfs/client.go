@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/kerberos"
 	"github.com/clinkctl/clinkctl/stage/namenode"
 	"github.com/clinkctl/clinkctl/stage/options"
 )
@@ -34,6 +35,8 @@ type client struct {
 	active atomic.Int64 // the one that was last heard of to be active
 	token  string       // of delegation
 	login  *url.Userinfo
+	// session, where the login is Kerberos', has a token of its own.
+	session *session
 }
 
 var _ namenode.Client = (*client)(nil)
@@ -51,6 +54,13 @@ func connect(env Env, at stage.Place) (*client, error) {
 	c := &client{settings: set, at: address, env: env}
 	if err := c.readSecrets(); err != nil {
 		return nil, err
+	}
+	if set.kerberos.Use {
+		login, err := kerberos.New(set.kerberos)
+		if err != nil {
+			return nil, err
+		}
+		c.session = &session{login: login}
 	}
 	hosts := set.namenodes
 	if len(hosts) == 0 {
@@ -118,6 +128,9 @@ func (s settings) transport() (http.RoundTripper, error) {
 }
 
 func (c *client) Close() error {
+	if c.session != nil {
+		c.session.end(c)
+	}
 	c.http.CloseIdleConnections()
 	return nil
 }
@@ -145,17 +158,18 @@ func (c *client) ask(ctx context.Context, method, name, op string, params ...str
 // askOnce is one try of ask.
 func (c *client) askOnce(ctx context.Context, method, name, op string, params ...string) (answer, error) {
 	query := url.Values{"op": {op}}
-	if c.token != "" {
-		query.Set("delegation", c.token)
-	} else if c.user != "" {
-		query.Set("user.name", c.user)
-	}
 	for i := 0; i+1 < len(params); i += 2 {
 		query.Set(params[i], params[i+1])
 	}
 	node := int(c.active.Load()) % len(c.bases)
-	target := c.bases[node] + escape(name) + "?" + query.Encode()
-	a, err := c.once(ctx, method, target)
+	as, who, err := c.identity(ctx, c.bases[node])
+	var a answer
+	if err == nil {
+		if as != "" {
+			query.Set(as, who)
+		}
+		a, err = c.once(ctx, method, c.bases[node]+escape(name)+"?"+query.Encode(), "")
+	}
 	if elsewhere(err) {
 		c.active.CompareAndSwap(int64(node), int64((node+1)%len(c.bases)))
 	}
@@ -181,11 +195,11 @@ func (c *client) again(ctx context.Context, do func() error) error {
 // escape is a path as a URL has it.
 func escape(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
-// once asks one server once.
-func (c *client) once(ctx context.Context, method, target string) (answer, error) {
+// once asks one server once. authorization is a header, and "" for none but a password's.
+func (c *client) once(ctx context.Context, method, target, authorization string) (answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s", c.timeout))
 	defer cancel()
-	r, err := c.send(ctx, method, target, nil)
+	r, err := c.send(ctx, method, target, authorization, nil)
 	if err != nil {
 		return answer{}, err
 	}
@@ -193,7 +207,7 @@ func (c *client) once(ctx context.Context, method, target string) (answer, error
 }
 
 // send sends a request, and gives the answer's beginning. Only what asks a NameNode, or the gateway before it, has a password.
-func (c *client) send(ctx context.Context, method, target string, body io.Reader) (*http.Response, error) {
+func (c *client) send(ctx context.Context, method, target, authorization string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
 		return nil, errors.New("the address of a server cannot be read") // it may have a token in it
@@ -201,7 +215,10 @@ func (c *client) send(ctx context.Context, method, target string, body io.Reader
 	if body != nil || method == http.MethodPut {
 		r.Header.Set("Content-Type", "application/octet-stream") // HttpFS asks for it
 	}
-	if c.login != nil && c.isNode(r.URL) {
+	switch {
+	case authorization != "":
+		r.Header.Set("Authorization", authorization)
+	case c.login != nil && c.isNode(r.URL):
 		password, _ := c.login.Password()
 		r.SetBasicAuth(c.login.Username(), password)
 	}

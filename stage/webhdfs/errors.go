@@ -20,7 +20,8 @@ import (
 type remoteError struct {
 	host               string
 	status             int
-	namenode.Exception // without a class where what answered is no WebHDFS
+	namenode.Exception      // without a class where what answered is no WebHDFS
+	stale              bool // our token is not good any more: the next call has another one
 }
 
 func (e *remoteError) Error() string {
@@ -28,7 +29,7 @@ func (e *remoteError) Error() string {
 		text := fmt.Sprintf("%s answers %d %s, and not as WebHDFS does", e.host, e.status, http.StatusText(e.status))
 		switch e.status {
 		case http.StatusUnauthorized:
-			text += ": it asks for a login; there are the options delegation_token and basic"
+			text += ": it asks for a login; there are the options kerberos, delegation_token and basic"
 		case http.StatusNotFound:
 			text += ": is it the http address of a NameNode, and is dfs.webhdfs.enabled not false?"
 		}
@@ -37,9 +38,16 @@ func (e *remoteError) Error() string {
 	return fmt.Sprintf("%s answers %s: %s", e.host, e.Class, e.Message)
 }
 
+// isInvalidToken tells whether a token is not good. A NameNode says so in the text of another exception, a DataNode by class.
+func (e *remoteError) isInvalidToken() bool {
+	return e.Class == "InvalidToken" || strings.Contains(e.Message, "SecretManager$InvalidToken")
+}
+
 // Is knows by status what has no class, and a request that no other try makes better.
 func (e *remoteError) Is(target error) bool {
 	switch {
+	case e.stale:
+		return false
 	case e.status == http.StatusUnauthorized && (target == fs.ErrPermission || target == namenode.ErrPermanent):
 		return true
 	case e.status == http.StatusBadRequest && e.Class != "" && target == namenode.ErrPermanent:
@@ -52,7 +60,7 @@ func (e *remoteError) passing() bool {
 	if e.Class == "" {
 		return e.status >= 500 || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout
 	}
-	return e.Passing()
+	return e.stale || e.Passing()
 }
 
 // failed makes an error of an answer.
@@ -68,6 +76,9 @@ func (c *client) failed(host string, status int, body []byte) error {
 		}
 		e.Exception = namenode.NewException(class, said.RemoteException.Message)
 		e.Message = c.discreet(e.Message)
+		if e.stale = c.session != nil && e.isInvalidToken(); e.stale {
+			c.session.token.Store(nil)
+		}
 	}
 	return e
 }
@@ -75,6 +86,11 @@ func (c *client) failed(host string, status int, body []byte) error {
 // discreet takes secrets out of what servers say, in whichever way they were sent.
 func (c *client) discreet(text string) string {
 	secrets := []string{c.token}
+	if c.session != nil {
+		if t := c.session.token.Load(); t != nil {
+			secrets = append(secrets, t.text)
+		}
+	}
 	if c.login != nil {
 		password, _ := c.login.Password()
 		secrets = append(secrets, base64.StdEncoding.EncodeToString([]byte(c.login.Username()+":"+password)), password)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -31,6 +32,7 @@ type cluster struct {
 	host   string // and port, of the NameNode's WebHDFS
 	places atomic.Int64
 	pace   time.Duration // how many times shorter pauses are
+	reach  map[string]any
 }
 
 // realCluster is the one that CLINKCTL_TEST_WEBHDFS names.
@@ -45,7 +47,7 @@ func realCluster(t *testing.T) *cluster {
 
 func newCluster(t *testing.T, host string) *cluster {
 	t.Helper()
-	c := &cluster{host: host, pace: 5, outside: outside{t: t, base: "http://" + host + "/webhdfs/v1",
+	c := &cluster{host: host, pace: 5, reach: map[string]any{"user": "root"}, outside: outside{t: t, base: "http://" + host + "/webhdfs/v1",
 		root: fmt.Sprintf("/t%d-%d", os.Getpid(), time.Now().UnixNano())}}
 	t.Cleanup(func() { c.outside.t = t; c.remove("") })
 	return c
@@ -53,10 +55,9 @@ func newCluster(t *testing.T, host string) *cluster {
 
 // at is a destination in the test's folder.
 func (c *cluster) at(name string, options map[string]any) stage.Place {
-	reach := map[string]any{"user": "root", "retries": 4, "timeout": "20s"}
-	for k, v := range options {
-		reach[k] = v
-	}
+	reach := map[string]any{"retries": 4, "timeout": "20s"}
+	maps.Copy(reach, c.reach)
+	maps.Copy(reach, options)
 	return stage.Place{To: "webhdfs://" + c.host + path.Join(c.root, name), Reach: reach}
 }
 

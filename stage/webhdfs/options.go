@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/kerberos"
 	"github.com/clinkctl/clinkctl/stage/namenode"
 	"github.com/clinkctl/clinkctl/stage/options"
 )
@@ -40,6 +41,7 @@ type settings struct {
 	user            string
 	basic           string // where user:password is
 	delegationToken string // where the token is
+	kerberos        kerberos.Options
 	hosts           map[string]string
 	checksum        bool
 	retries         int           // tries of a request
@@ -50,7 +52,7 @@ type settings struct {
 }
 
 func knownOptions() []options.Option[settings] {
-	return []options.Option[settings]{
+	return append(kerberos.Known(func(s *settings) *kerberos.Options { return &s.kerberos }), []options.Option[settings]{
 		{Name: "namenodes", Read: options.Texts(func(s *settings) *[]string { return &s.namenodes }, checkNode)},
 		{Name: "context", Read: options.Text(func(s *settings) *string { return &s.context }, checkContext)},
 		{Name: "tls", Read: options.Truth(func(s *settings) *bool { return &s.tls })},
@@ -77,7 +79,7 @@ func knownOptions() []options.Option[settings] {
 			return err
 		}},
 		{Name: "permission", Shape: true, Read: options.Text(func(s *settings) *string { return &s.permission }, checkPermission)},
-	}
+	}...)
 }
 
 func checkNode(host string) error {
@@ -122,6 +124,10 @@ func (s settings) check() error {
 	if s.user != "" && s.delegationToken != "" {
 		errs = append(errs, errors.New("webhdfs option user is not used with a delegation_token, which says who we are: give one of them"))
 	}
+	if s.kerberos.Use && (s.user != "" || s.delegationToken != "" || s.basic != "") {
+		errs = append(errs, errors.New("webhdfs option kerberos says who we are: it is not used with user, delegation_token or basic"))
+	}
+	errs = append(errs, s.kerberos.Check(scheme))
 	for from, to := range s.hosts {
 		for _, host := range []string{from, to} {
 			if err := namenode.CheckHost(host); err != nil {

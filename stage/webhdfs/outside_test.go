@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/clinkctl/clinkctl/stage"
+	"github.com/clinkctl/clinkctl/stage/kerberos"
 )
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -33,17 +34,22 @@ func answer(r *http.Request, status int, class, message string) *http.Response {
 type outside struct {
 	t          *testing.T
 	base, root string
+	transport  http.RoundTripper // nil for the default
+	login      *kerberos.Login   // nil where everybody is believed
 }
 
 // call asks, and follows to a DataNode.
 func (o outside) call(method, name, op string, body []byte, params ...string) (int, []byte) {
 	o.t.Helper()
-	q := url.Values{"op": {op}, "user.name": {"root"}}
+	q := url.Values{"op": {op}}
+	if o.login == nil {
+		q.Set("user.name", "root")
+	}
 	for i := 0; i < len(params); i += 2 {
 		q.Set(params[i], params[i+1])
 	}
 	target := o.base + (&url.URL{Path: path.Join(o.root, name)}).EscapedPath() + "?" + q.Encode()
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: o.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for range 2 {
 		r, err := http.NewRequest(method, target, nil)
 		if err != nil {
@@ -51,6 +57,13 @@ func (o outside) call(method, name, op string, body []byte, params ...string) (i
 		}
 		if target[:len(o.base)] != o.base || op == "CREATE" && strings.Contains(target, "namenoderpcaddress") {
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		}
+		if o.login != nil && strings.HasPrefix(target, o.base) {
+			header, err := o.login.Negotiate(r.URL.Hostname())
+			if err != nil {
+				o.t.Fatal(err)
+			}
+			r.Header.Set("Authorization", header)
 		}
 		response, err := client.Do(r)
 		if err != nil {

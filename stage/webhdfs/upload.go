@@ -54,7 +54,7 @@ func (c *client) Create(ctx context.Context, name string) (namenode.Upload, erro
 
 func (u *upload) run(target string, body *io.PipeReader) {
 	defer close(u.done)
-	response, err := u.client.send(u.ctx, http.MethodPut, target, body)
+	response, err := u.client.send(u.ctx, http.MethodPut, target, "", body)
 	if err == nil {
 		var a answer
 		if a, err = u.client.receive(u.ctx, response); err == nil && a.status != http.StatusCreated {

@@ -1,5 +1,6 @@
 """What the benchmarks share."""
 
+import base64
 import json
 import os
 import subprocess
@@ -44,6 +45,17 @@ def write_source(path, size):
         while n < size:
             n += f.write(f"{i:012d},{line}\n")
             i += 1
+
+
+def write_random(path, size):
+    """Writes rows of a number and two texts of 60 characters that cannot be compressed but for their alphabet."""
+    with open(path, "wb") as f:
+        f.write(b"id,a,b\n")
+        n = i = 0
+        while n < size:
+            text = base64.b64encode(os.urandom(90 * 4096))
+            n += f.write(b"".join(b"%d,%b,%b\n" % (i + j, text[120 * j : 120 * j + 60], text[120 * j + 60 : 120 * j + 120]) for j in range(4096)))
+            i += 4096
 
 
 def commit_seconds(state, job, handles):

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"clinkctl": main, "clinkctl-faulty": mainFaulty, "clinkctl-s3": mainS3, "clinkctl-webhdfs": mainWebHDFS})
+	testscript.Main(m, map[string]func(){"clinkctl": main, "clinkctl-faulty": mainFaulty, "clinkctl-s3": mainS3, "clinkctl-webhdfs": mainWebHDFS, "clinkctl-hdfs": mainHDFS})
 }
 
 // mainFaulty is the program with destinations in memory (mem://, kept in the folder $WORLD) and the faults of $FAULTS.

@@ -26,7 +26,15 @@ type hdfsWorld struct {
 	*s3World
 	ns   *webhdfstest.Namespace
 	node *webhdfstest.NameNode
-	to   string // the destination's folder
+	tree hdfsTree // what there is, seen from outside
+	to   string   // the destination's folder
+}
+
+// hdfsTree is what an HDFS has, by paths.
+type hdfsTree interface {
+	Files() map[string][]byte
+	Dirs() []string
+	OpenFiles() []string
 }
 
 // newHDFSWorld makes a machine whose source has six rows, in two artifacts of three.
@@ -35,7 +43,7 @@ func newHDFSWorld(t *testing.T) *hdfsWorld { return hdfsWorldWith(t, webhdfstest
 func hdfsWorldWith(t *testing.T, o webhdfstest.Options) *hdfsWorld {
 	t.Helper()
 	w := &hdfsWorld{s3World: &s3World{t: t, dir: t.TempDir(), sleep: atOnce}, ns: webhdfstest.New(o), to: "/lake/out"}
-	w.node = w.ns.NameNode()
+	w.node, w.tree = w.ns.NameNode(), w.ns
 	w.server = httptest.NewUnstartedServer(http.HandlerFunc(w.serve))
 	w.server.Config.ErrorLog = quiet()
 	w.server.Start()
@@ -66,13 +74,18 @@ func hostOf(s *httptest.Server) string {
 
 // job writes the job's file, and gives its path.
 func (w *hdfsWorld) job() string {
+	w.write("orders.yaml", w.jobAt("webhdfs", w.host()))
+	return w.path("orders.yaml")
+}
+
+// jobAt is the job with its destination at a host, by a protocol.
+func (w *hdfsWorld) jobAt(scheme, host string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "source: {path: %q}\n%s\nsinks:\n  - to: webhdfs://%s%s\n    webhdfs:\n", w.path("orders.csv"), strings.Join(w.plan, "\n"), w.host(), w.to)
+	fmt.Fprintf(&text, "source: {path: %q}\n%s\nsinks:\n  - to: %s://%s%s\n    %s:\n", w.path("orders.csv"), strings.Join(w.plan, "\n"), scheme, host, w.to, scheme)
 	for name, value := range w.options {
 		fmt.Fprintf(&text, "      %s: %s\n", name, value)
 	}
-	w.write("orders.yaml", text.String())
-	return w.path("orders.yaml")
+	return text.String()
 }
 
 func (w *hdfsWorld) call(args ...string) ended {
@@ -120,7 +133,7 @@ func (w *hdfsWorld) resume(args ...string) ended {
 // names are what the destination shows to readers.
 func (w *hdfsWorld) names() []string {
 	var names []string
-	for at := range w.ns.Files() {
+	for at := range w.tree.Files() {
 		if name, ok := strings.CutPrefix(at, w.to+"/"); ok && !strings.HasPrefix(name, stage.Hidden) {
 			names = append(names, name)
 		}
@@ -133,13 +146,13 @@ func (w *hdfsWorld) names() []string {
 func (w *hdfsWorld) staged() []string {
 	var staged []string
 	hidden := path.Join(w.to, stage.Hidden) + "/"
-	for at := range w.ns.Files() {
+	for at := range w.tree.Files() {
 		name, ok := strings.CutPrefix(at, hidden)
 		if ok && name != "id" && !strings.HasPrefix(name, "key-") {
 			staged = append(staged, name)
 		}
 	}
-	for _, at := range w.ns.Dirs() {
+	for _, at := range w.tree.Dirs() {
 		if name, ok := strings.CutPrefix(at, hidden); ok && (strings.HasPrefix(name, "tmp-") || strings.HasPrefix(name, "probe-")) {
 			staged = append(staged, name+"/")
 		}
@@ -165,7 +178,7 @@ func (w *hdfsWorld) exactlyOnce() {
 // left is whatever is under the hidden folder but for the id and marks of keys, empty folders as well.
 func (w *hdfsWorld) left() []string {
 	left := w.staged()
-	for _, at := range w.ns.Dirs() {
+	for _, at := range w.tree.Dirs() {
 		if name, ok := strings.CutPrefix(at, path.Join(w.to, stage.Hidden)+"/"); ok && !slices.Contains(left, name+"/") {
 			left = append(left, name+"/")
 		}
@@ -177,7 +190,7 @@ func (w *hdfsWorld) left() []string {
 func (w *hdfsWorld) once() {
 	w.t.Helper()
 	var got []string
-	files := w.ns.Files()
+	files := w.tree.Files()
 	for _, name := range w.names() {
 		if _, err := runstate.ParseName(name); err != nil {
 			continue
@@ -191,7 +204,7 @@ func (w *hdfsWorld) once() {
 	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(w.rows))) {
 		w.t.Errorf("%d rows are published, and not the source's %d", len(got), len(w.rows))
 	}
-	if open := w.ns.OpenFiles(); len(open) > 0 {
+	if open := w.tree.OpenFiles(); len(open) > 0 {
 		w.t.Errorf("%v are open", open)
 	}
 	for _, dir := range w.runs() {
@@ -256,7 +269,7 @@ func (w *hdfsWorld) stagedAt(h runstate.Handle) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, at := range w.ns.Dirs() {
+	for _, at := range w.tree.Dirs() {
 		if strings.HasPrefix(path.Base(at), a.Stem()+".a") {
 			return at
 		}

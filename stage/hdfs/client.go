@@ -277,10 +277,11 @@ func (c *client) Read(ctx context.Context, name string, offset, length int64) (b
 			c.give(s, sort(ctx, err))
 			return err
 		}
-		d := &download{client: c, session: s, ctx: ctx, file: f, stop: context.AfterFunc(ctx, s.guard.end), from: f}
+		left := max(f.Stat().Size()-offset, 0)
 		if length >= 0 {
-			d.from = io.LimitReader(f, length)
+			left = min(left, length)
 		}
+		d := &download{client: c, session: s, ctx: ctx, file: f, stop: context.AfterFunc(ctx, s.guard.end), left: left}
 		body = d
 		return nil
 	})
@@ -293,16 +294,24 @@ type download struct {
 	session *session
 	ctx     context.Context
 	file    *colinmarc.FileReader
-	from    io.Reader
+	left    int64 // bytes that are still to come
 	stop    func() bool
 	err     error
 }
 
+// Read reads on. The library answers io.EOF also where a connection has ended: it is the end only when all has come.
 func (d *download) Read(p []byte) (int, error) {
+	if d.left == 0 {
+		return 0, io.EOF
+	}
 	if err := d.file.SetDeadline(time.Now().Add(d.client.timeout)); err != nil {
 		return 0, sort(d.ctx, err)
 	}
-	n, err := d.from.Read(p)
+	n, err := d.file.Read(p[:min(int64(len(p)), d.left)])
+	d.left -= int64(n)
+	if err == io.EOF && d.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil && err != io.EOF {
 		err = sort(d.ctx, err)
 		d.err = err

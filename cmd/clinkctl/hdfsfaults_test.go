@@ -13,3 +13,23 @@ func TestNativeConnectionEndsInRead(t *testing.T) {
 	w.run().exits(0, "")
 	w.once()
 }
+
+// One call that is lost is no matter where calls are tried again, also where it was done and the next try meets what it did.
+func TestNativeOneCallIsLost(t *testing.T) {
+	h := newRealHDFS(t)
+	for name, l := range map[string]loss{
+		"read of the id":       {of: naming("getBlockLocations", "/.clinkctl/id")},
+		"read of the mark":     {of: naming("getBlockLocations", "/.clinkctl/key-")},
+		"read of the manifest": {of: naming("getBlockLocations", "/_manifest-")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := h.world(t)
+			w.options["retries"] = "3"
+			l.from, l.once = 1, true
+			w.proxy.set(l)
+			w.run("--key", "k").exits(0, "")
+			w.wasLost()
+			w.exactlyOnce()
+		})
+	}
+}

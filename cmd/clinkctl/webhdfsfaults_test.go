@@ -538,3 +538,28 @@ func TestB37DeleteFalse(t *testing.T) {
 		}
 	}
 }
+
+// A note of which only a part comes is asked for again.
+func TestHDFSNoteCutShort(t *testing.T) {
+	for _, note := range []string{"/.clinkctl/id", "/.clinkctl/key-", "/_manifest-"} {
+		t.Run(note, func(t *testing.T) {
+			w := newHDFSWorld(t)
+			cuts := 0
+			w.around = func(next http.RoundTripper) http.RoundTripper {
+				return closing(roundTrip(func(r *http.Request) (*http.Response, error) {
+					answer, err := next.RoundTrip(r)
+					if err == nil && r.URL.Query().Get("op") == "OPEN" && r.URL.Query().Get("datanode") == "true" && strings.Contains(r.URL.Path, note) && cuts == 0 {
+						cuts++
+						answer.Body = http.MaxBytesReader(nil, answer.Body, 10)
+					}
+					return answer, err
+				}))
+			}
+			w.run("--key", "k").exits(0, "")
+			w.exactlyOnce()
+			if cuts != 1 {
+				t.Errorf("%d answers were cut", cuts)
+			}
+		})
+	}
+}

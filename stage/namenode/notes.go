@@ -121,8 +121,23 @@ func (s *Sink) Note(ctx context.Context, name string) ([]byte, error) {
 	return data, s.barrier(ctx)
 }
 
-// get reads a file of ours, whole.
+// errShort says that less was read of a note than there is.
+var errShort = errors.New("not all of it has come")
+
+// get reads a file of ours, whole, and again where a connection breaks on the way.
 func (s *Sink) get(ctx context.Context, name string) (data []byte, is Info, err error) {
+	for try := 0; ; try++ {
+		data, is, err = s.getOnce(ctx, name)
+		if !errors.Is(err, errShort) || try+1 >= s.Retries || ctx.Err() != nil {
+			return data, is, err
+		}
+		if err := s.Sleep(ctx, pause(try)); err != nil {
+			return nil, is, err
+		}
+	}
+}
+
+func (s *Sink) getOnce(ctx context.Context, name string) (data []byte, is Info, err error) {
 	is, err = s.Client.Stat(ctx, s.in(name))
 	if err != nil {
 		return nil, is, err
@@ -140,7 +155,7 @@ func (s *Sink) get(ctx context.Context, name string) (data []byte, is Info, err 
 	defer func() { err = errors.Join(err, r.Close()) }()
 	var b bytes.Buffer
 	if n, err := b.ReadFrom(io.LimitReader(r, is.Size+1)); err != nil || n != is.Size {
-		return nil, is, errors.Join(fmt.Errorf("read %s: %d bytes of %d", s.in(name), n, is.Size), err)
+		return nil, is, errors.Join(fmt.Errorf("read %s: %w: %d bytes of %d", s.in(name), errShort, n, is.Size), err)
 	}
 	return b.Bytes(), is, nil
 }

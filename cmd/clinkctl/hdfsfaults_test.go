@@ -21,6 +21,9 @@ func TestNativeOneCallIsLost(t *testing.T) {
 		"read of the id":       {of: naming("getBlockLocations", "/.clinkctl/id")},
 		"read of the mark":     {of: naming("getBlockLocations", "/.clinkctl/key-")},
 		"read of the manifest": {of: naming("getBlockLocations", "/_manifest-")},
+		"file of the id":       {done: true, of: naming("create", "/tmp-id-")},
+		"file of the mark":     {done: true, of: naming("create", "/tmp-key-")},
+		"file of the manifest": {done: true, of: naming("create", "/tmp-_manifest-")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := h.world(t)

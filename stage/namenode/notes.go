@@ -67,6 +67,9 @@ func (s *Sink) putOnce(ctx context.Context, name string, data []byte) (err error
 		err = errors.Join(err, s.remove(context.WithoutCancel(ctx), dir, true))
 	}()
 	up, err := s.Client.Create(ctx, file)
+	if errors.Is(err, fs.ErrExist) { // a try that was not answered has made it; the note's own name may be free
+		return fmt.Errorf("put %s: what is written has its file already: %v", name, err)
+	}
 	if err != nil {
 		return err
 	}

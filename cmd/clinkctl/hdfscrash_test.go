@@ -82,6 +82,24 @@ func TestNativeLostConnectionInRun(t *testing.T) {
 	}
 }
 
+// Where calls are tried again, one that is lost is no matter, also where it was done and the next try meets what it did.
+func TestNativeLostAndTriedAgain(t *testing.T) {
+	h := newRealHDFS(t)
+	clean := h.world(t)
+	n := clean.proxy.requests(func() { clean.run("--key", "k").exits(0, "") })
+	t.Logf("%d requests", n)
+	for _, l := range points(n, loss{once: true}, loss{done: true, once: true}) {
+		t.Run(l.String(), func(t *testing.T) {
+			w := h.world(t)
+			w.options["retries"] = "3"
+			w.proxy.set(l)
+			w.run("--key", "k").exits(0, "")
+			w.wasLost()
+			w.exactlyOnce()
+		})
+	}
+}
+
 // naming are requests that have all of these texts.
 func naming(texts ...string) func([]byte) bool {
 	return func(request []byte) bool {

@@ -24,6 +24,10 @@ func TestNativeOneCallIsLost(t *testing.T) {
 		"file of the id":       {done: true, of: naming("create", "/tmp-id-")},
 		"file of the mark":     {done: true, of: naming("create", "/tmp-key-")},
 		"file of the manifest": {done: true, of: naming("create", "/tmp-_manifest-")},
+		"file of the probe":    {done: true, of: naming("create", "/probe-")},
+		"block of the probe":   {of: naming("addBlock", "/probe-")},
+		"end of the probe":     {done: true, of: naming("complete", "/probe-")},
+		"rename of the probe":  {done: true, of: naming("rename2", "/probe-", "/three")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := h.world(t)

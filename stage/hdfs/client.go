@@ -144,7 +144,7 @@ func (c *client) call(ctx context.Context, method, name string, do func(s *sessi
 }
 
 // refusedLogin is what the library says of a connection that has ended before it could be used.
-var refusedLogin = regexp.MustCompile(`no available namenodes: .*(EOF|broken pipe|connection reset)`)
+var refusedLogin = regexp.MustCompile(`no available namenodes: .*(EOF|broken pipe|connection reset)|unexpected sequence number`)
 
 func (c *client) once(ctx context.Context, method string, do func(s *session) error) error {
 	if err := ctx.Err(); err != nil {

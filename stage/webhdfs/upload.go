@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,7 +15,7 @@ import (
 type upload struct {
 	client *client
 	name   string
-	pipe   *io.PipeWriter
+	body   *body
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer   // ends the request when nothing moves
@@ -44,43 +43,39 @@ func (c *client) Create(ctx context.Context, name string) (namenode.Upload, erro
 	if err != nil {
 		return nil, fmt.Errorf("CREATE %s: %w", name, err)
 	}
-	r, w := io.Pipe()
-	u := &upload{client: c, name: name, pipe: w, done: make(chan struct{})}
+	u := &upload{client: c, name: name, body: newBody(), done: make(chan struct{})}
 	u.ctx, u.cancel = context.WithCancelCause(ctx)
 	u.timer = time.AfterFunc(c.timeout, func() { u.cancel(errStalled) })
-	go u.run(to.String(), r)
+	go u.run(to.String())
 	return u, nil
 }
 
-func (u *upload) run(target string, body *io.PipeReader) {
+func (u *upload) run(target string) {
 	defer close(u.done)
-	response, err := u.client.send(u.ctx, http.MethodPut, target, "", body)
+	response, err := u.client.send(u.ctx, http.MethodPut, target, "", u.body)
 	if err == nil {
 		var a answer
 		if a, err = u.client.receive(u.ctx, response); err == nil && a.status != http.StatusCreated {
 			err = fmt.Errorf("%s answers %d to an upload, and not 201", response.Request.URL.Host, a.status)
 		}
 	}
-	u.err = err
-	if err == nil {
+	if err == nil && !u.body.whole.Load() {
 		err = errors.New("the server has answered before the end")
 	}
-	_ = body.CloseWithError(err) // is always nil
+	u.err = err
+	_ = u.body.Close() // is always nil
 }
 
 // Write sends. An error is what the server has said, where it has said something.
 func (u *upload) Write(p []byte) (int, error) {
 	u.timer.Reset(u.client.timeout)
-	n, err := u.pipe.Write(p)
+	n, err := u.body.Write(p)
 	if err == nil {
 		u.timer.Stop() // whoever writes may take his time
 		return n, nil
 	}
 	<-u.done
-	if u.err != nil {
-		err = u.err
-	}
-	return n, fmt.Errorf("CREATE %s: %w", u.name, err)
+	return n, fmt.Errorf("CREATE %s: %w", u.name, u.err)
 }
 
 // Finish ends the request's body, and waits for the answer.
@@ -88,7 +83,7 @@ func (u *upload) Finish(ctx context.Context) error {
 	u.timer.Reset(u.client.timeout)
 	defer u.timer.Stop()
 	defer u.cancel(nil)
-	_ = u.pipe.Close() // is always nil
+	u.body.Finish()
 	select {
 	case <-u.done:
 	case <-ctx.Done():
@@ -105,6 +100,6 @@ func (u *upload) Finish(ctx context.Context) error {
 func (u *upload) GiveUp() {
 	u.timer.Stop()
 	u.cancel(errGivenUp)
-	_ = u.pipe.CloseWithError(errGivenUp) // is always nil
+	_ = u.body.Close() // is always nil
 	<-u.done
 }

@@ -51,8 +51,8 @@ func open(ctx context.Context, env Env, at stage.Place, create bool) (stage.Sink
 		Random: env.Random, Sleep: env.Sleep, Block: c.block, Checksum: c.checksum, Retries: c.retries}, create)
 }
 
-// buffered is what an upload has in buffers besides what namenode keeps: those of the connection.
-const buffered = 4 * bufferSize
+// buffered is what an upload has in buffers besides what namenode keeps: those of the request and of the connection.
+const buffered = bodyBuffers*bodyBuffer + 2*bufferSize
 
 // memory is the most that buffers take.
 func memory(at stage.Place, subtasks int) (int64, error) {
